@@ -1,5 +1,7 @@
-"""Models on columns of data: for pipelines that hand over batches of rows, as Ray, Spark, Dask and
-pandas do. `Predictor` knows none of them; what Ray needs beside it is in modules of their own."""
+"""Runs models on columns of data, for pipelines that hand over batches of rows.
+
+Ray, Spark, Dask and pandas do so. `Predictor` knows none of them; modules of their own have what
+Ray needs besides."""
 
 from larq_engine.batch.predictor import Predictor
 

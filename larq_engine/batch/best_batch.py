@@ -1,10 +1,10 @@
-"""Which batch to feed a model with, by what a profile measured."""
+"""Chooses the batch to run a model with from the measurements of a profile."""
 
 from larq_engine.placing.profile_file import ProfileSource, as_profile
 
 
 def best_batch(profile: ProfileSource, threads: int | None = None) -> int:
-    """The batch that took least time for each sample, as the whole model ran.
+    """Returns the batch with the least time for each sample of the whole model.
 
     Args:
         profile: The path of a profile, or what `larq_engine.profile` returned.

@@ -1,4 +1,4 @@
-"""How many threads are this worker's share of the machine."""
+"""Tells how many threads are this worker's share of the machine."""
 
 import os
 
@@ -6,9 +6,9 @@ from larq_engine.python import library
 
 
 def given_cpus() -> int:
-    """The CPUs that whoever started this process gave it, but no more than it may use.
+    """Returns the CPUs that this process was given when it was started, at most its usable CPUs.
 
-    Schedulers such as Ray say the number in OMP_NUM_THREADS; without that, all that it may use.
+    Schedulers such as Ray pass the number in OMP_NUM_THREADS; without that, all usable CPUs count.
     """
     usable = library.usable_cpus()
     # A list has the numbers of nested levels, the outermost first.

@@ -1,4 +1,4 @@
-"""A model as a function from batches of rows to batches of rows."""
+"""Makes a model a function from batches of rows to batches of rows."""
 
 import inspect
 import operator
@@ -20,7 +20,7 @@ _ON_ERROR = ("raise", "null")
 
 
 class _RefusedShapeError(ValueError):
-    """The model does not take rows of a shape, though its file leaves sizes open."""
+    """An error for rows whose shape the model refuses, though its file leaves sizes open."""
 
 
 class Predictor:
@@ -83,14 +83,14 @@ class Predictor:
         return {name: value for name, value in vars(self).items() if name != "_model"}
 
     def __repr__(self) -> str:
-        """What it reads and makes, as far as the arguments say; the model may not be here yet."""
+        """Describes columns and outputs from the arguments, as the model may be absent yet."""
         source = self._source
         if isinstance(source, (str, os.PathLike)):
             model = repr(os.fspath(source))
         elif isinstance(source, Sized):
             model = f"a model of {len(source)} bytes"
         else:
-            model = type(source).__name__  # which is refused when it is opened
+            model = type(source).__name__  # opening it will refuse this type
         reads = "inputs by name" if self._column is None else f"column {self._column!r}"
         makes = "outputs by name" if self._outputs is None else repr(self._outputs)
         return f"<Predictor of {model}: {reads} to {makes}>"
@@ -108,14 +108,14 @@ class Predictor:
         return model
 
     def open(self) -> "Predictor":
-        """Opens the model now; without it the first call does, and takes longer."""
+        """Opens the model now; else the first call opens it, and takes longer."""
         self._input_columns()
         self._output_columns()
         return self
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
         columns = self._input_columns()
-        # Frames of pandas have columns too, and are no Mapping.
+        # Data frames of pandas have columns too, and are no Mapping.
         if not hasattr(batch, "items"):
             named = ", ".join(f"{column!r}: rows" for column in columns.values())
             raise TypeError(
@@ -155,7 +155,7 @@ class Predictor:
         return result | made
 
     def _title(self, input_name: str, column: str) -> str:
-        """What errors in rows begin with; a server without columns says something else."""
+        """Returns how errors in rows begin; a server, which has no columns, overrides it."""
         return f"column '{column}'"
 
     def _raise_first(self, errors: Mapping[int, str], count: int) -> None:
@@ -167,7 +167,7 @@ class Predictor:
             )
 
     def _input_columns(self) -> dict[str, str]:
-        """The column of each input."""
+        """Returns the column of each input."""
         names = self._model.input_names
         asked = self._column
         if isinstance(asked, str) and len(names) == 1:
@@ -182,7 +182,7 @@ class Predictor:
         return dict(asked)
 
     def _output_columns(self) -> dict[str, str]:
-        """The column of each output that is asked for."""
+        """Returns the column of each output that is asked for."""
         names = self._model.output_names
         asked = self._outputs
         if isinstance(asked, str) and len(names) == 1:
@@ -203,7 +203,7 @@ class Predictor:
         return dict(asked)
 
     def _run(self, rows: Mapping[str, Rows], errors: dict[int, str], count: int) -> dict[str, Any]:
-        """The columns of outputs; adds errors of rows of shapes that the model refuses."""
+        """Returns the columns of outputs; adds errors of rows whose shapes the model refuses."""
         wanted = self._output_columns()
         pieces: dict[str, list[tuple[Sequence[int], Array]]] = {name: [] for name in wanted}
         good = [number for number in range(count) if number not in errors]
@@ -225,7 +225,7 @@ class Predictor:
         }
 
     def _groups(self, rows: Mapping[str, Rows], good: list[int]) -> Iterator[list[int]]:
-        """The numbers of rows that are run at once: of one shape, and no more than asked for."""
+        """Yields the numbers of rows to run at once: they have one shape, and the wanted number."""
         by_shape: dict[Any, list[int]] = {}
         for number in good:
             shapes = tuple(checked.values[number].shape for checked in rows.values())
@@ -236,7 +236,7 @@ class Predictor:
                 yield numbers[start : start + step]
 
     def _predict(self, arrays: dict[str, Array], count: int) -> dict[str, Array]:
-        # A model may fix a batch of several: it is filled up with copies of the last row.
+        # A model may fix a batch of several rows: copies of the last row fill it up.
         missing = -count % self._model.input_shapes[0][0]
         if missing:
             arrays = {
@@ -246,7 +246,7 @@ class Predictor:
         try:
             results: dict[str, Array] = self._model.predict(arrays)
         except ValueError as error:
-            # What was checked before fits where the file tells all sizes.
+            # Rows were checked, so the model can only refuse sizes that its file leaves open.
             if any("?" in row_shape(info) for info in self._model._inputs):
                 raise _RefusedShapeError(str(error)) from error
             raise
@@ -261,8 +261,10 @@ class Predictor:
     def _join(
         self, pieces: Sequence[tuple[Sequence[int], Array]], count: int, info: TensorInfo
     ) -> Array:
-        """The column of an output. Whether rows are bad must not change its type: parts of a data
-        set are joined later."""
+        """Makes the column of an output.
+
+        Its type does not depend on whether there are bad rows, as parts of a data set are joined
+        later."""
         shapes = {array.shape[1:] for _, array in pieces} or {info.shape[1:]}
         is_float = info.dtype.kind == "f"
         if len(shapes) == 1 and (self._error_column is None or is_float):
@@ -284,7 +286,7 @@ class Predictor:
 def _check_batch_size(batch_size: Any) -> int | None:
     if batch_size is None:
         return None
-    # Of NumPy's integers too; a bool is none that anybody means.
+    # NumPy's integers are taken too; bools, which nobody means as a number, are not.
     if not isinstance(batch_size, (bool, np.bool_)) and hasattr(batch_size, "__index__"):
         size = operator.index(batch_size)
         if size > 0:

@@ -1,4 +1,4 @@
-"""Ray Data: a model over a data set, in as many processes as there are workers."""
+"""Runs a model over a data set of Ray Data, in as many processes as there are workers."""
 
 import os
 import warnings
@@ -19,8 +19,8 @@ except ModuleNotFoundError as error:
         f"{pip_install('ray')}"
     ) from error
 
-# A worker that died may have been the machine's fault, and its rows go to another one. Rows of
-# which so many more workers died are at fault themselves; Ray would start workers for ever.
+# If a worker dies, its machine may be at fault, so another worker gets its rows. If that many more
+# workers die, the rows are at fault; Ray would start workers for ever.
 _MORE_WORKERS_FOR_ROWS = 2
 
 
@@ -70,12 +70,12 @@ def predict(
         raise ValueError(f"workers: expected a positive number, got {workers}")
     if batch_size is not None and not isinstance(batch_size, (int, np.integer)):
         batch_size = best_batch(batch_size, threads=num_cpus)
-    # Of fewer rows no batch would ever be whole.
+    # With fewer rows, no batch would ever be full.
     block_rows = max(block_rows, int(batch_size or 1))
-    # A block is work for one worker; of a few large ones most workers would have none.
+    # A block is work for one worker: with a few large blocks, most workers would have none.
     blocks = dataset.repartition(target_num_rows_per_block=block_rows)
     with warnings.catch_warnings():
-        # Of max_task_retries, whose successor Ray 2.60 does not have yet.
+        # Ray 2.60 warns about max_task_retries, and does not have its successor yet.
         warnings.filterwarnings("ignore", message="`ray_remote_args` is deprecated")
         return blocks.map_batches(
             Predictor,

@@ -1,4 +1,4 @@
-"""Ray Serve: a model behind HTTP, which runs the requests of a moment as one batch."""
+"""Serves a model over HTTP with Ray Serve, and runs requests that come together as one batch."""
 
 import asyncio
 import json
@@ -60,7 +60,7 @@ def deployment(
     Raises:
         TypeError: There is no such option.
     """
-    # Of options that are none Serve tells only that its replicas do not start.
+    # This finds unknown options; for those, Serve only tells that its replicas do not start.
     _make_predictor(model, options)
     made = serve.deployment(
         Server,
@@ -76,7 +76,7 @@ def deployment(
 class Server:
     """One process of a deployment."""
 
-    # A client that sends no more takes the place of another, as Ray limits requests that are begun.
+    # A client that stops sending blocks others, as Ray limits the number of started requests.
     body_seconds = 10.0
 
     def __init__(
@@ -108,7 +108,7 @@ class Server:
         return _answer(results, 400 if _ERROR in results else 200)
 
     def predict_rows(self, rows: list[Array]) -> list[dict[str, Any]]:
-        """For each row its outputs, or an error."""
+        """Returns for each row its outputs, or an error."""
         results = self._predict({"row": rows})
         errors = results.pop(_ERROR)
         return [
@@ -118,21 +118,21 @@ class Server:
             for number, error in enumerate(errors)
         ]
 
-    # Called with one row, and given those of a moment.
+    # serve.batch calls it with the rows that several callers gave, one each.
     @serve.batch  # type: ignore[untyped-decorator]
     async def _batched(self, rows: list[Array]) -> list[dict[str, Any]]:
-        # In a thread, so that requests are taken in meanwhile.
+        # It runs in a thread, so that requests are accepted meanwhile.
         return await asyncio.to_thread(self.predict_rows, rows)
 
 
 class _InputPredictor(Predictor):
-    """Whoever sends a row knows the input, and no column."""
+    """A Predictor for clients who send a row, and know inputs but no columns."""
 
     def _title(self, input_name: str, column: str) -> str:
         return f"input '{input_name}'"
 
     def describe(self) -> dict[str, Any]:
-        """The inputs and outputs of a row; null is a size that the model leaves open."""
+        """Describes the inputs and outputs of a row; null is a size that the model leaves open."""
         model = self.open()._model
         return {
             side: [
@@ -152,7 +152,7 @@ def _make_predictor(model: str | os.PathLike[str], options: dict[str, Any]) -> _
 
 
 def _as_json(values: Array) -> Any:
-    """Lists of numbers; JSON has no infinity and no NaN, in whose place is null."""
+    """Returns lists of numbers; infinity and NaN, which JSON does not have, become null."""
     if values.dtype.kind != "f":
         return values.tolist()
     made = np.asarray(values).astype(object)

@@ -1,4 +1,4 @@
-"""A row in the body of a request: a .npy file, as numpy.save writes it, or numbers in JSON."""
+"""Reads a row from the body of a request: a .npy file of numpy.save, or numbers in JSON."""
 
 import io
 import json
@@ -19,7 +19,7 @@ def read_row(body: bytes) -> Array:
     Raises:
         ValueError: The body is neither.
     """
-    # No .npy file begins so: its first byte is 0x93.
+    # A .npy file begins with the byte 0x93, so with none of these.
     return _read_json(body) if body.lstrip()[:1] in _JSON_BEGINS else _read_npy(body)
 
 
@@ -28,7 +28,7 @@ _JSON_BEGINS = tuple(bytes([byte]) for byte in b'[-0123456789{"tfnNI')
 
 def _read_json(body: bytes) -> Array:
     expected = "body: expected numbers in JSON, lists in lists as the row's shape is"
-    # NumPy gives each text of an array the memory of the longest.
+    # In an array of texts, NumPy gives each text the memory of the longest one.
     if b'"' in body:
         raise ValueError(f"{expected}, got texts or an object; send json.dumps(row.tolist())")
     try:
@@ -41,17 +41,17 @@ def _read_json(body: bytes) -> Array:
 
 
 def _read_npy(body: bytes) -> Array:
-    """In place; nothing that a stranger writes makes it take more memory."""
+    """Reads the array in place; nothing that a stranger writes makes it take more memory."""
     file = io.BytesIO(body)
     try:
         shape, is_fortran, dtype = _READERS[_FORMAT.read_magic(file)](file)
-    except Exception as error:  # Whatever a reader of a stranger's bytes stumbles over.
+    except Exception as error:  # Readers may raise anything on a stranger's bytes.
         raise ValueError(
             f"body: expected a .npy file, as numpy.save writes it, or nested lists in JSON, got "
             f"{len(body)} bytes of something else ({error})"
         ) from error
     values = len(body) - file.tell()
-    sizes = [int(size) for size in shape]  # A header may have True among them.
+    sizes = [int(size) for size in shape]  # A header may have True among the sizes.
     if dtype.hasobject or math.prod(shape) * dtype.itemsize != values or min(shape, default=0) < 0:
         raise ValueError(
             f"body: expected the values of an array of the shape {shape}, {dtype}, got {values} "

@@ -1,7 +1,7 @@
-"""A column of rows, for an input of a model: which rows it takes, and why not the others.
+"""Checks a column of rows for an input of a model: which rows fit, and why others do not.
 
-Pipelines hand over arrays with a row at each index of axis 0, or, where rows may differ, arrays and
-lists of objects: arrays, nested lists, numbers, None.
+Pipelines hand over arrays with a row at each index of axis 0. If rows may differ, they hand over
+arrays and lists of objects: arrays, nested lists, numbers, None.
 """
 
 from collections.abc import Sequence
@@ -13,21 +13,21 @@ import numpy as np
 
 from larq_engine.python.tensors import Array, Shape, TensorInfo
 
-# The kinds of NumPy's types that floats and integers are made of; others must be the input's.
+# Kinds of NumPy's types that are cast to floats and integers; other types must be the input's.
 _TAKEN = {"f": "biuf", "i": "biu", "u": "biu"}
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a column, in the input's type, and by number what is wrong with some of them."""
+    """Rows of a column, in the input's type, and errors by the numbers of the wrong rows."""
 
     values: Array | Sequence[Array]
     errors: dict[int, str]
 
     def take(self, numbers: Sequence[int]) -> Array:
-        """Rows of one shape."""
+        """Returns these rows, which have one shape, as an array."""
         if isinstance(self.values, np.ndarray):
-            # A view, where these are all.
+            # All rows are returned as a view.
             whole = len(numbers) == len(self.values)
             return self.values if whole else self.values[numbers]
         return np.stack([self.values[number] for number in numbers])
@@ -38,10 +38,10 @@ class _BadRowError(ValueError):
 
 
 def check_rows(title: str, values: Any, info: TensorInfo) -> Rows:
-    """Looks at each row of a column, of which errors speak by its title.
+    """Checks each row of a column; errors name the column by its title.
 
     Raises:
-        ValueError: It has no rows, as it is a single number.
+        ValueError: The column is a single number, and has no rows.
     """
     try:
         iter(values)
@@ -52,7 +52,7 @@ def check_rows(title: str, values: Any, info: TensorInfo) -> Rows:
         try:
             rows = _convert(values, values.shape[1:], info)
         except _BadRowError:
-            pass  # Of which row is it true?
+            pass  # The loop below finds the bad rows.
         else:
             return Rows(rows, {int(n): _describe(title, info, "NaN") for n in _find_nan(rows)})
     checked: list[Array] = []
@@ -78,7 +78,7 @@ def _check_row(row: Any, info: TensorInfo) -> Array:
         array = np.asarray(_unwrap(row))
     except ValueError:
         raise _BadRowError("lists that differ in length") from None
-    except Exception as error:  # Whatever an object says of itself when it is asked for an array.
+    except Exception as error:  # An object may raise anything when it is asked for an array.
         raise _BadRowError(f"{type(row).__name__}, no array ({error})") from None
     if array.dtype == object:
         raise _BadRowError(_name_first_object(array))
@@ -89,14 +89,14 @@ def _check_row(row: Any, info: TensorInfo) -> Array:
 
 
 def _unwrap(row: Any) -> Any:
-    """Arrays of objects as lists: those of lists of lists are arrays of arrays."""
+    """Turns arrays of objects into lists: lists of lists may come as arrays of arrays."""
     if isinstance(row, np.ndarray) and row.dtype == object:
         return [_unwrap(part) for part in row] if row.ndim else row.item()
     return row
 
 
 def _name_first_object(values: Array) -> str:
-    """What keeps values from being numbers: None, or the name of a type."""
+    """Says why values are no numbers: returns None's or a type's name."""
     for value in values.flat:
         if value is None:
             return "None"
@@ -106,8 +106,9 @@ def _name_first_object(values: Array) -> str:
 
 
 def _convert(values: Array, shape: Shape, info: TensorInfo) -> Array:
-    """The values, of rows of one shape, in the input's type: numbers only, and only such that it
-    holds but for rounding."""
+    """Converts rows of one shape to the input's type.
+
+    Only numbers are taken, and only those that the type holds except for rounding."""
     dtype = info.dtype
     if values.dtype != dtype and values.dtype.kind not in _TAKEN.get(dtype.kind, ""):
         raise _BadRowError(str(values.dtype))
@@ -128,13 +129,13 @@ def _convert(values: Array, shape: Shape, info: TensorInfo) -> Array:
 
 
 def row_shape(info: TensorInfo) -> tuple[int | str, ...]:
-    """The shape of a sample; "?" for what the file leaves open."""
+    """Returns the shape of a sample; "?" is a size that the file leaves open."""
     sizes = zip(info.shape[1:], info.signature[1:], strict=True)
     return tuple("?" if open_ == -1 else size for size, open_ in sizes)
 
 
 def _find_nan(rows: Array) -> Array:
-    """The numbers of rows with NaN, whose sign would be a number, and the result like any other."""
+    """Returns the numbers of rows with NaN: its sign is a number, so no result would show it."""
     if rows.dtype.kind != "f":
         return np.empty(0, np.intp)
     return np.flatnonzero(np.isnan(rows).any(axis=tuple(range(1, rows.ndim))))

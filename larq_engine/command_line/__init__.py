@@ -1,7 +1,7 @@
-"""The command `larq-engine`: convert models, and look into converted ones.
+"""Has the command `larq-engine`, which converts models and looks into converted ones.
 
-Each sub-command is a module with `add_parser`. What takes long to import is imported in functions,
-so that --help and mistakes in the arguments answer at once.
+Each sub-command is a module with `add_parser`. Slow imports are made inside functions, so that
+--help and mistakes in the arguments are answered at once.
 """
 
 from larq_engine.command_line.program import main

@@ -1,4 +1,4 @@
-"""`larq-engine about`: versions, and what of this machine can be used."""
+"""`larq-engine about` prints versions, and what of this machine can be used."""
 
 import argparse
 from typing import Any

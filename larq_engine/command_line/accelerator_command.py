@@ -1,4 +1,4 @@
-"""`larq-engine accelerator`: lets LiteRT's own tools find the engine."""
+"""`larq-engine accelerator` lets LiteRT's own tools find the engine."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`larq-engine convert`: a model becomes a .tflite file, and a table says what became of it."""
+"""`larq-engine convert` makes a .tflite file of a model, and tells what became of each layer."""
 
 import argparse
 import sys
@@ -191,7 +191,7 @@ def _run(arguments: argparse.Namespace) -> None:
     write_files(contents)
     if to_stdout:
         sys.stdout.buffer.write(converted)
-    # Next to the model or JSON nothing else may be on standard output.
+    # If the model or JSON goes to standard output, nothing else may.
     remarks = sys.stderr if _STDOUT in (output, report) else sys.stdout
     if report == _STDOUT:
         print(converted.report.to_json())
@@ -202,7 +202,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _read_sign_of_zero(arguments: argparse.Namespace) -> str | dict[str, str]:
-    """One value for all layers, or one for each; what names no layer is for all others."""
+    """Returns one value for all layers, or one each; a value without a layer is for the others."""
     from larq_engine.converter.options import ALL_LAYERS, SignOfZero
 
     given = arguments.sign_of_zero or ["error"]

@@ -1,4 +1,4 @@
-"""`larq-engine example`: a small model to try hosts, programs and devices with."""
+"""`larq-engine example` writes a small model to try hosts, programs and devices with."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`larq-engine export-weights`: the binary layers of a .tflite file as arrays."""
+"""`larq-engine export-weights` writes the binary layers of a .tflite file as arrays."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is in a .tflite file as text: a table of operators, and lines with totals."""
+"""Formats the contents of a .tflite file: a table of operators, and lines with totals."""
 
 from larq_engine.command_line.model_facts import (
     HOST,
@@ -14,7 +14,7 @@ _NUMBERS = ("#", "bytes", "MMAC")
 
 
 def format_facts(facts: ModelFacts, why_unknown: str = "") -> str:
-    """Returns several lines; `why_unknown` is why the plug-in was not asked."""
+    """Returns several lines; `why_unknown` is the reason why the plug-in was not asked."""
     rows = list(map(_row, facts.operators))
     lines = [*align_columns(_COLUMNS, rows, _NUMBERS), ""]
     for name, tensors in (("inputs", facts.inputs), ("outputs", facts.outputs)):
@@ -45,7 +45,7 @@ def format_facts(facts: ModelFacts, why_unknown: str = "") -> str:
 
 def _row(op: OperatorFacts) -> tuple[str, ...]:
     inputs = [tensor for tensor in op.inputs if tensor is not None]
-    # Where nothing else is read a constant, as the bits of an LceUnpackWeights.
+    # If all inputs are constants, the first one is shown, as the bits of an LceUnpackWeights.
     variable = [tensor for tensor in inputs if not tensor.constant]
     source = next(iter(variable or inputs), None)
     output = next(iter(op.outputs), None)

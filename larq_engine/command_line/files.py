@@ -1,4 +1,4 @@
-"""Model files to read and results to write: what a path is."""
+"""Finds out what kind of model a path is, and whether a result can be written to a path."""
 
 import enum
 import os
@@ -9,7 +9,7 @@ from larq_engine.python.whole_files import is_stream
 
 
 class ModelKind(enum.Enum):
-    """What a model can be given as."""
+    """The kinds of models that can be given."""
 
     KERAS = enum.auto()
     SAVED_MODEL = enum.auto()
@@ -18,7 +18,7 @@ class ModelKind(enum.Enum):
     TORCH = enum.auto()
 
 
-# What a reader makes of the first bytes of files, for those without a name that tells.
+# First bytes of files, for those whose names do not tell their kind.
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _FIRST_BYTES = 8
 
@@ -30,7 +30,7 @@ _SUFFIXES = {
 }
 
 
-# Programs, and weights without the module that they belong to.
+# Names of programs, and of weights without the module that they belong to.
 _OF_TORCH = (".py", ".pt", ".pth")
 
 
@@ -73,7 +73,7 @@ def check_is_tflite(model: Path) -> None:
 
 
 def split_function(model: Path) -> tuple[Path, str] | None:
-    """Splits FILE.py:FUNCTION; None of other paths."""
+    """Splits FILE.py:FUNCTION; returns None for other paths."""
     file, colon, function = str(model).rpartition(":")
     if not colon or not file.endswith(".py"):
         return None
@@ -100,8 +100,9 @@ def _kind_of_content(file: Path) -> ModelKind | None:
 
 
 def begins_as_onnx(start: bytes) -> bool:
-    """Whether a file begins as ONNX models do: the version of their format, then another field."""
-    # In protobuf's coding: number 1, below 128; then a text (2 to 4, 6), number 5, or message 7, 8.
+    """Tells whether a file begins as ONNX models do: the format's version, then another field."""
+    # In protobuf's coding, field 1 is a number below 128; then comes a text (fields 2 to 4 and 6),
+    # a number (5), or a message (7, 8).
     return start[:1] == b"\x08" and start[1:2] < b"\x80" and start[2:3] in _ONNX_FIELDS
 
 

@@ -1,4 +1,4 @@
-"""`larq-engine inspect`: what is in a .tflite file, and what of it the plug-in accelerates."""
+"""`larq-engine inspect` shows the contents of a .tflite file, and what the plug-in accelerates."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is in a .tflite file: operators, shapes, types, bits, sizes, work, and who runs what."""
+"""Collects facts of a .tflite file: operators, shapes, types, bits, sizes, work, who runs what."""
 
 import dataclasses
 import json
@@ -21,14 +21,15 @@ PLUG_IN, HOST, UNKNOWN = "plug-in", "host", "unknown"
 
 @dataclass(frozen=True)
 class TensorFacts:
-    """A value.
+    """A tensor of the file.
 
     Attributes:
-        name: As in the file.
-        shape: As in the file; -1 is an open dimension, and the last of bits counts words.
-        type: As in the file.
-        bits: Bits of one number, also where those are packed in words; None for texts and the like.
-        constant: Whether the file holds it.
+        name: The name in the file.
+        shape: The shape in the file; -1 is an open dimension, and the last one of bits counts
+            words.
+        type: The type in the file.
+        bits: Bits of one number, also if numbers are packed in words; None for texts and the like.
+        constant: Whether the file holds its values.
     """
 
     name: str
@@ -40,21 +41,21 @@ class TensorFacts:
 
 @dataclass(frozen=True)
 class OperatorFacts:
-    """An operator.
+    """An operator of the file.
 
     Attributes:
-        graph: Number of the subgraph.
-        index: Number within that.
-        kind: What it computes.
-        name: That of its first output.
-        layer: The layer in Keras, where the file tells; else the name.
-        inputs: None is an optional one that is absent.
-        outputs: What it makes.
-        weight_bits: Bits of a weight in the file; None of operators without weights.
-        constant_bytes: What its constants take of the file, shared ones too.
-        macs: Products of one run.
-        runs_in: "plug-in" or "host", as the plug-in says on this machine; "unknown" if it was not
-            asked, but for operators that only the plug-in has.
+        graph: The number of the subgraph.
+        index: The operator's number within the subgraph.
+        kind: The kind of operator.
+        name: The name of its first output.
+        layer: The layer in Keras, if the file tells it; else the name.
+        inputs: The inputs; an optional one that is absent is None.
+        outputs: The outputs.
+        weight_bits: Bits of a weight in the file; None for operators without weights.
+        constant_bytes: The size of its constants in the file, including shared ones.
+        macs: The products of one run.
+        runs_in: "plug-in" or "host", as the plug-in says on this machine. If it was not asked,
+            "plug-in" for operators that only it has, else "unknown".
     """
 
     graph: int
@@ -72,18 +73,18 @@ class OperatorFacts:
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """A whole file.
+    """The facts of a whole file.
 
     Attributes:
-        file_bytes: Its size.
-        inputs: Of the main graph.
-        outputs: Likewise.
-        operators: Of all graphs, in their order.
-        binary_weight_bytes: What weights that are packed in words take of the file.
+        file_bytes: The size of the file.
+        inputs: The inputs of the main graph.
+        outputs: The outputs of the main graph.
+        operators: The operators of all graphs, in their order.
+        binary_weight_bytes: The size in the file of weights that are packed in words.
         binary_macs: Products of bits, if every graph runs once.
-        float_macs: Those of floating point.
-        integer_macs: Those of integers.
-        placement: Where the file says that operators are computed, as the plug-in's option.
+        float_macs: Products of floating point likewise.
+        integer_macs: Products of integers likewise.
+        placement: The plug-in's option `placement` in the file: the devices of its operators.
     """
 
     file_bytes: int
@@ -97,13 +98,13 @@ class ModelFacts:
     placement: str
 
     def count_kinds(self, runs_in: str) -> dict[str, int]:
-        """How often which operators run in the plug-in or in the host, most frequent first."""
+        """Counts operators by kind that run in the plug-in or in the host, in falling order."""
         return dict(
             Counter(op.kind for op in self.operators if op.runs_in == runs_in).most_common()
         )
 
     def to_json(self) -> str:
-        """The facts as a JSON object with the attributes' names."""
+        """Returns the facts as a JSON object, whose keys are the attributes' names."""
         return json.dumps(dataclasses.asdict(self), indent=2)
 
 
@@ -111,12 +112,12 @@ def collect_facts(content: bytes, taken: Set[tuple[int, int]] | None = None) -> 
     """Reads a .tflite file.
 
     Args:
-        content: The file's.
-        taken: What the plug-in computes, as (subgraph, node), as `find_taken` tells; None if
-            nobody knows.
+        content: The bytes of the file.
+        taken: What the plug-in computes, as (subgraph, node), from `find_taken`; None if it was not
+            asked.
 
     Raises:
-        ValueError: It is none, or damaged.
+        ValueError: It is no .tflite file, or a damaged one.
     """
     model = schema.read(content)
     packed = {t: bits for graph in model.graphs for op in graph.ops for t, bits in _packed(op)}
@@ -158,7 +159,7 @@ def find_taken(content: bytes) -> set[tuple[int, int]]:
 
 
 def _packed(op: Op) -> list[tuple[Tensor, int]]:
-    """The tensors of an operator that hold bits in words, and how many of each value."""
+    """Returns the tensors of an operator that hold bits in words, and the bits of each value."""
     if not is_ours(op):
         return []
     inputs = [op.input(position) for position in op.known.bits]
@@ -171,7 +172,7 @@ def _packed(op: Op) -> list[tuple[Tensor, int]]:
 def _operator(
     op: Op, graph: int, index: int, packed: Mapping[Tensor, int], runs_in: str
 ) -> OperatorFacts:
-    macs = count_macs(op)  # It refuses operators that lack what is asked of them below.
+    macs = count_macs(op)  # It refuses operators without the inputs that are read below.
     return OperatorFacts(
         graph=graph,
         index=index,
@@ -220,7 +221,7 @@ def _arithmetic(op: Op) -> str:
 
 
 def _constant_bytes(tensors: Iterable[Tensor]) -> int:
-    """What tensors take of a file, in which those of equal content can share it."""
+    """Returns the size of tensors in a file, in which tensors of equal content can share it."""
     places = {
         tensor.data.__array_interface__["data"][0]: tensor.data.nbytes
         for tensor in tensors

@@ -1,4 +1,4 @@
-"""Values of options that are several names: NAME,NAME."""
+"""Splits values of options that are several names: NAME,NAME."""
 
 
 def split_names(text: str) -> list[str]:

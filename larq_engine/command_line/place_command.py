@@ -1,4 +1,4 @@
-"""`larq-engine place`: a model and its profile become a model that says where its operators run."""
+"""`larq-engine place` makes a placed model of a model and its profile."""
 
 import argparse
 from pathlib import Path
@@ -124,7 +124,7 @@ def _run(arguments: argparse.Namespace) -> None:
         device_files=arguments.device_file,
         fallback=arguments.fallback,
     )
-    # Before anything is written, as the placed model may not run here.
+    # This comes before anything is written, as the placed model may not run here.
     placed, steps = _verify(placed, profile, arguments.verify)
     tables = [str(placed.placement), *steps]
     noise = profile.machine.get("noise", "")
@@ -140,12 +140,13 @@ def _run(arguments: argparse.Namespace) -> None:
 def _verify(
     placed: "PlacedModel", profile: "Profile", asked: bool | None
 ) -> tuple["PlacedModel", list[str]]:
-    """The model with what it was measured to gain, and what to print of it.
+    """Returns the model with what it was measured to gain, and the texts to print about it.
 
     Args:
         placed: The placed model.
-        profile: What it was placed with.
-        asked: True: it must run; False: it must not; None: where the profile is of this machine.
+        profile: The profile that it was placed with.
+        asked: True: it must run; False: it must not; None: it runs if the profile is of this
+            machine.
     """
     if asked is False:
         return placed, []

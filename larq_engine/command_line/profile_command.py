@@ -1,4 +1,4 @@
-"""`larq-engine profile`: what each operator of a model takes, on each device."""
+"""`larq-engine profile` measures each operator of a model on each device."""
 
 import argparse
 from pathlib import Path
@@ -112,7 +112,7 @@ def _run(arguments: argparse.Namespace) -> None:
         runtime=arguments.runtime,
         verbose=1,
     )
-    # Before anything is printed: who reads may have seen enough, and the file is to be there.
+    # Saving comes before printing: the output may be a pipe that its reader closes early.
     if arguments.output is not None:
         result.save(arguments.output)
     print(result)

@@ -1,4 +1,4 @@
-"""Chooses the sub-command, and turns what it raises into one line and an exit code."""
+"""Chooses the sub-command, and turns its exceptions into one line and an exit code."""
 
 import argparse
 import difflib
@@ -21,7 +21,7 @@ from larq_engine.command_line import (
 )
 from larq_engine.python.text_table import printable
 
-# What a shell reports of a program that Ctrl-C ended.
+# A shell's exit code for a program that Ctrl-C ended.
 _INTERRUPTED = 130
 
 
@@ -39,8 +39,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments.run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Who reads the output has seen enough (`larq-engine inspect MODEL | head`). Python flushes
-        # once more at its end, and must not fail then.
+        # The reader of the output has seen enough (`larq-engine inspect MODEL
+        # head`). Python flushes once more at its end, which must not fail then.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ImportError, OSError, ValueError) as error:
         print(f"larq-engine: error: {_describe(error)}", file=sys.stderr)
@@ -54,12 +54,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Refuses what it does not know itself: argparse leaves that to the program's own parser,
-    which says neither the usage of the sub-command nor which of the arguments is the mistake."""
+    """A parser that refuses unknown arguments itself.
+
+    argparse leaves that to the main parser, which shows neither the usage of the sub-command nor
+    which argument is wrong."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         namespace, unknown = super().parse_known_args(args, namespace)
-        # What an unknown option was to take is left over too, and is no mistake.
+        # Values of an unknown option are left over too, and are not the mistake.
         options = [argument.partition("=")[0] for argument in unknown if argument.startswith("-")]
         if options:
             near = difflib.get_close_matches(options[0], self._option_string_actions, n=1)
@@ -70,7 +72,7 @@ class _Parser(argparse.ArgumentParser):
         return namespace, unknown
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Commands and values of options; argparse would list them in Python's spelling."""
+        """Checks choices; argparse would list the valid ones in Python's spelling."""
         choices = list(map(str, action.choices or ()))
         if not choices or value in (action.choices or ()):
             return
@@ -106,7 +108,7 @@ def _make_parser() -> argparse.ArgumentParser:
 
 
 def _describe(error: Exception) -> str:
-    """The error in one line."""
+    """Returns the error in one line."""
     text = str(error)
     if isinstance(error, OSError) and error.strerror:
         text = f"'{error.filename}': {error.strerror}" if error.filename else error.strerror
@@ -114,7 +116,7 @@ def _describe(error: Exception) -> str:
 
 
 def _describe_memory(arguments: argparse.Namespace) -> str:
-    """What memory was not enough for; Python's error says nothing."""
+    """Says which file needed too much memory; Python's error says nothing."""
     files = [vars(arguments).get(name) for name in ("model", "profile")]
     named = printable("".join(f"'{path}': " for path in files if path is not None))
     return (

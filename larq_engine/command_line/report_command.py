@@ -1,4 +1,4 @@
-"""`larq-engine report`: what a profile and a placement say, as tables, a page, plots, overlays."""
+"""`larq-engine report` shows a profile and a placement as tables, a page, plots or overlays."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a placed model takes: beside itself without the placement, and operator by operator."""
+"""Times a placed model, in turns with the same without its placement, and by operator."""
 
 import statistics
 from collections import defaultdict
@@ -21,12 +21,12 @@ from larq_engine.python.text_table import align_columns
 _COLUMNS = ("#", "operator", "layer", "device", "predicted", "measured")
 _NUMBERS = ("#", "predicted", "measured")
 _RUNS = 100
-# The main graph; -1 where the host does not tell which one.
+# Number of the main graph; -1 if the host does not tell the graph.
 _MAIN = (-1, 0)
 
 
 def why_not_here(profile: Profile) -> str:
-    """Why a placement of a profile says nothing of this machine; empty where it does."""
+    """Returns the reason why a placement of this profile cannot be tried here, or ""."""
     try:
         import_runtime(None)
         kernels = library.kernels()
@@ -38,7 +38,7 @@ def why_not_here(profile: Profile) -> str:
             f"expected a profile of this machine ({ours}), got one of "
             f"{theirs or 'a machine that it does not name'}"
         )
-    # Virtual machines of different CPUs often have one name for all.
+    # Different CPUs of virtual machines often have the same name.
     named = {
         kernel
         for entry in profile.measurements
@@ -53,7 +53,7 @@ def why_not_here(profile: Profile) -> str:
 
 
 def run_in_turns(model: bytes, placement: Placement) -> Verified:
-    """The placed model and the same without its placement."""
+    """Times the placed model and the same without its placement, in turns."""
     device = _device_of(placement)
     unplaced = device if placement.unplaced is None else placement.unplaced.device
     rounds = turns.run_in_turns(
@@ -68,7 +68,7 @@ def run_in_turns(model: bytes, placement: Placement) -> Verified:
 
 
 def _device_of(placement: Placement) -> str:
-    """The plug-in's option for what a placement uses."""
+    """Returns the option `device` that a placement needs."""
     used = [op.device for op in placement.ops]
     used += [op.split.device for op in placement.ops if op.split is not None]
     return next((device for device in used if device.startswith("cuda")), "cpu")
@@ -81,7 +81,7 @@ def verify(model: bytes, placement: Placement) -> str:
         set_batch(interpreter, placement.batch)
         interpreter.profile(runs=3)
         table = interpreter.profile(runs=_RUNS)
-    # The host runs what calls other graphs, and so what these take is its.
+    # The host runs operators that call other graphs, so their time is the host's.
     steps: dict[int, list[ProfileRow]] = defaultdict(list)
     step_of: dict[int, int] = {}
     for row in table:
@@ -103,7 +103,7 @@ def verify(model: bytes, placement: Placement) -> str:
 
 
 def _measured(op: PlacedOp, steps: Sequence[ProfileRow], runs: int) -> float:
-    """Milliseconds of an operator's steps: of two halves those of the longer, and of joining."""
+    """Returns an operator's milliseconds; if it is split, those of the longer half and the join."""
     if op.split is None:
         return _sum(steps, runs)
     *halves, join = steps
@@ -115,7 +115,7 @@ def _sum(steps: Sequence[ProfileRow], runs: int) -> float:
 
 
 def _row(ops: list[PlacedOp], milliseconds: float) -> tuple[str, ...]:
-    """Operators that one step computes; those alone are what was predicted."""
+    """Formats the operators that one step computes, for which there is a prediction."""
     predicted = sum(op.seconds for op in ops) * 1e3
     split = ops[-1].split
     return (

@@ -1,4 +1,4 @@
-"""Shows profiles and placements: a page, tables, plots, and files for other tools.
+"""Shows profiles and placements as a page, tables, plots, and files for other tools.
 
-Pure: it measures nothing, decides nothing, and opens no connection.
+This package measures nothing, decides nothing, and opens no connection.
 """

@@ -22,7 +22,7 @@ AnyPath = str | os.PathLike[str]
 
 
 class Report:
-    """A profile, with a placement or without, at one batch and number of threads."""
+    """A report on a profile, with a placement or without, at one batch and number of threads."""
 
     def __init__(self, study: Study) -> None:
         self._study = study
@@ -33,23 +33,23 @@ class Report:
         return printable(f"<Report on {study.profile.model.name}: {answers or 'no times'}>")
 
     def __str__(self) -> str:
-        """Tables, for a terminal."""
+        """Returns the report as tables for a terminal."""
         return format_text(self._study)
 
     def to_html(self) -> bytes:
-        """One page of HTML, which loads nothing from elsewhere."""
+        """Returns the report as one page of HTML, which loads nothing from elsewhere."""
         return make_page(self._study)
 
     def to_overlay(self) -> bytes:
-        """Node data for Google's model-explorer."""
+        """Returns node data for Google's model-explorer."""
         return format_overlay(self._study)
 
     def to_trace(self) -> bytes:
-        """A time line made from medians, for Perfetto and chrome://tracing."""
+        """Returns a time line made from medians, for Perfetto and chrome://tracing."""
         return format_trace(self._study)
 
     def to_plots(self, kind: str) -> dict[str, bytes]:
-        """Each drawing as a file, by its name; `kind` is svg or png.
+        """Returns each drawing as a file, by its name; `kind` is svg or png.
 
         Raises:
             ImportError: matplotlib, which PNG files need, is not installed.
@@ -74,8 +74,8 @@ def report(
         placement: A placement of the same model: the `placement` of what `larq_engine.place`
             returned, or the path of its JSON file or of the placed model.
         output: The .html file to write the page to; None: no file.
-        batch: Which of the profile's batches; None: the placement's, else the smallest.
-        threads: Which of the profile's numbers of threads; None as for `batch`.
+        batch: One of the profile's batches; None: the placement's, else the smallest.
+        threads: One of the profile's numbers of threads; None as for `batch`.
         device_files: The device files that the placement was made with, if any.
 
     Raises:

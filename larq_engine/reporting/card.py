@@ -1,4 +1,4 @@
-"""The first thing of a report: what a reader wants to know within a minute."""
+"""Makes the beginning of a report: what a reader wants to know within a minute."""
 
 from dataclasses import dataclass
 
@@ -6,13 +6,13 @@ from larq_engine.placing.profile_file import Total
 from larq_engine.reporting import units
 from larq_engine.reporting.study import OpStudy, Study
 
-_NOISY = "NOISY"  # how a profile's noise begins if the machine was busy
-_SOME_GAIN = 1.005  # what two digits show
+_NOISY = "NOISY"  # a profile's noise begins so if the machine was busy
+_SOME_GAIN = 1.005  # the least gain that two digits show
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A question, its answer, and what stands behind it."""
+    """A question, its answer, and the reason for the answer."""
 
     name: str
     answer: str
@@ -20,7 +20,7 @@ class Entry:
 
 
 def warning(study: Study) -> str | None:
-    """What to be careful with, if the machine was busy."""
+    """Returns a warning if the machine was busy."""
     noise = str(study.profile.machine.get("noise", ""))
     if not noise.startswith(_NOISY):
         return None
@@ -31,13 +31,13 @@ def warning(study: Study) -> str | None:
 
 
 def entries(study: Study) -> list[Entry]:
-    """The card; entries of which nothing is known are left out."""
+    """Returns the card; entries about which nothing is known are left out."""
     found = [_time(study), _slowest(study), _host(study), _placement(study)]
     return [entry for entry in found if entry is not None]
 
 
 def slowest_ops(study: Study, most: int) -> list[tuple[OpStudy, float]]:
-    """The operators that take longest, with their share of the time of all."""
+    """Returns the slowest operators, with their shares of the time of all operators."""
     times = [(op, op.chosen.seconds.median) for op in study.ops if op.chosen is not None]
     everything = sum(seconds for _, seconds in times)
     if not everything:
@@ -47,7 +47,7 @@ def slowest_ops(study: Study, most: int) -> list[tuple[OpStudy, float]]:
 
 
 def fastest_engine(study: Study) -> tuple[str, Total] | None:
-    """The engine's device on which the whole model was fastest."""
+    """Returns the engine's device on which the whole model was fastest."""
     totals = [
         (device.name, total)
         for device in study.profile.devices
@@ -113,7 +113,7 @@ def _host(study: Study) -> Entry | None:
 
 
 def _overlap(ours: Total, theirs: Total) -> bool:
-    """Returns whether the middle halves of two measurements have times in common."""
+    """Tells whether the ranges between quartiles of two measurements overlap."""
     quartiles = (ours.seconds.q1, ours.seconds.q3, theirs.seconds.q1, theirs.seconds.q3)
     our_q1, our_q3, their_q1, their_q3 = quartiles
     if our_q1 is None or our_q3 is None or their_q1 is None or their_q3 is None:

@@ -1,4 +1,4 @@
-"""Bars and curves."""
+"""Draws bars and curves."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Bars:
-    """The bars of one thing."""
+    """The bars of one operator, device or placement."""
 
     label: str
     bars: Sequence[Bar]
@@ -46,14 +46,14 @@ def draw_bars(
     unit: Callable[[float], str],
     most: float | None = None,
 ) -> Drawing:
-    """Bars in groups, one below the other, from the left.
+    """Draws groups of horizontal bars, one group below the other.
 
     Args:
-        groups: What is drawn.
-        title: The drawing's.
-        description: What it says, for those who do not see it.
-        unit: Writes numbers of the scale.
-        most: Where the scale ends; without it, at the longest bar.
+        groups: The groups of bars.
+        title: The drawing's title.
+        description: A text for readers who cannot see the drawing.
+        unit: A function that formats numbers of the scale.
+        most: The end of the scale; None: the longest bar.
     """
     end = most or max((bar.longest() for group in groups for bar in group.bars), default=0.0) or 1.0
     scale = _BARS / end
@@ -97,12 +97,12 @@ def _draw_bar(bar: Bar, y: float, scale: float) -> list[Shape]:
 
 
 def _stroke(begin: Point, end: Point, width: float) -> list[Shape]:
-    """A line that is seen on the page and on bars of any colour."""
+    """Returns a line that is visible on the page and on bars of any colour."""
     return [Line([begin, end], "page", width + 2.0), Line([begin, end], "ink", width)]
 
 
 def ticks(end: float) -> list[float]:
-    """Round numbers from 0 up to `end`, four to seven of them."""
+    """Returns four to seven round numbers from 0 up to `end`."""
     if end <= 0:
         return [0.0]
     step = 10.0 ** math.floor(math.log10(end))
@@ -112,7 +112,7 @@ def ticks(end: float) -> list[float]:
 
 @dataclass(frozen=True)
 class Series:
-    """Points of one thing, joined."""
+    """A line through points, with its label."""
 
     label: str
     role: str
@@ -129,7 +129,7 @@ def draw_curves(
     y_title: str,
     unit: Callable[[float], str],
 ) -> Drawing:
-    """Curves over a doubled scale; y from 0 on."""
+    """Draws curves; the x scale is logarithmic to base 2, and y begins at 0."""
     left, top, width, height = 70.0, 34.0, 520.0, 260.0
     xs = sorted({x for line in series for x, _ in line.points})
     end = max((y for line in series for _, y in line.points), default=0.0) or 1.0
@@ -164,7 +164,7 @@ def draw_curves(
 
 
 def _apart(places: Sequence[float], least: float) -> list[float]:
-    """The places, moved down where they are less than `least` apart."""
+    """Returns the places, moved down where they are less than `least` apart."""
     moved = list(places)
     previous = -math.inf
     for index in sorted(range(len(places)), key=places.__getitem__):

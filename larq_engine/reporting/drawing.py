@@ -1,4 +1,4 @@
-"""A drawing as shapes, which svg.py and png.py write. Colours are roles of palette.py."""
+"""Defines drawings as shapes, which svg.py and png.py write. Colours are roles of palette.py."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,13 +7,14 @@ from typing import TypeAlias
 Point: TypeAlias = tuple[float, float]
 
 FONT_SIZE = 12.0
-# Of the mean letter of sans-serif fonts, in parts of the font's size; wide, so that texts fit.
+# Width of the mean letter of sans-serif fonts, as a part of the font's size; rather large, so that
+# texts fit.
 _LETTER, _BOLD_LETTER = 0.61, 0.70
 
 
 @dataclass(frozen=True)
 class Box:
-    """A filled rectangle, with an outline where `outline` is a role."""
+    """A filled rectangle, with an outline if `outline` is a role."""
 
     x: float
     y: float
@@ -22,12 +23,12 @@ class Box:
     role: str
     outline: str | None = None
     radius: float = 0.0
-    tip: str | None = None  # told when pointed at
+    tip: str | None = None  # shown when the box is pointed at
 
 
 @dataclass(frozen=True)
 class Line:
-    """Straight from point to point."""
+    """Straight lines from point to point."""
 
     points: Sequence[Point]
     role: str
@@ -37,7 +38,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Curve:
-    """From the first point to the last, drawn to the two between them."""
+    """A curve from the first point to the last; the two in between are its control points."""
 
     points: tuple[Point, Point, Point, Point]
     role: str
@@ -47,7 +48,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Label:
-    """A text; y is its base line."""
+    """A text; `y` is its base line."""
 
     x: float
     y: float
@@ -56,12 +57,12 @@ class Label:
     anchor: str = "start"  # or middle, end
     bold: bool = False
     size: float = FONT_SIZE
-    halo: bool = False  # over lines: with the page's colour around
+    halo: bool = False  # for texts over lines: an outline in the page's colour
 
 
 @dataclass(frozen=True)
 class Group:
-    """Shapes that are one thing, with attributes for pages."""
+    """Shapes that belong together, with attributes for pages."""
 
     shapes: Sequence["Shape"]
     attributes: Mapping[str, object] = field(default_factory=dict)
@@ -72,7 +73,7 @@ Shape: TypeAlias = "Box | Line | Curve | Label | Group"
 
 @dataclass(frozen=True)
 class Drawing:
-    """Shapes, from (0, 0) at the top left."""
+    """Shapes; (0, 0) is the top left corner."""
 
     width: float
     height: float
@@ -83,12 +84,12 @@ class Drawing:
 
 
 def text_width(text: str, size: float = FONT_SIZE, bold: bool = False) -> float:
-    """About how wide a text is."""
+    """Estimates the width of a text."""
     return len(text) * size * (_BOLD_LETTER if bold else _LETTER)
 
 
 def shortened(text: str, width: float, size: float = FONT_SIZE, bold: bool = False) -> str:
-    """The text, or its beginning and end where it is wider."""
+    """Returns the text, or its beginning and end if it is wider than `width`."""
     most = int(width / text_width("m", size, bold))
     if len(text) <= most:
         return text

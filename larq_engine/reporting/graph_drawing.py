@@ -1,4 +1,4 @@
-"""The graph: operators by device, values between them, and what is moved."""
+"""Draws the graph: operators by device, the values between them, and the moves of values."""
 
 from collections.abc import Sequence
 
@@ -21,14 +21,14 @@ from larq_engine.reporting.study import Move, OpStudy, Study
 
 _WIDTH, _HEIGHT = 268.0, 44.0
 _COLUMN = _WIDTH + 24.0
-_GAP, _GAP_OF_MOVES = 22.0, 38.0  # between rows; where moves are told there
+_GAP, _GAP_OF_MOVES = 22.0, 38.0  # between rows; the second one leaves room for labels of moves
 _LANE = 11.0
-_SMALL = 10.5  # of letters
+_SMALL = 10.5  # size of letters
 _MARGIN = 8.0
 
 
 def draw_graph(study: Study) -> Drawing:
-    """Operators in rows, each below all that it reads from."""
+    """Draws operators in rows, each below all operators that it reads from."""
     return _Graph(study).draw()
 
 
@@ -39,7 +39,7 @@ class _Graph:
         self._longest = max(
             (op.chosen.seconds.median for op in study.ops if op.chosen is not None), default=0.0
         )
-        # Where each value's first reader is: the move is told there, and the others only reached.
+        # Moves by value and first reader: the label stands there, other readers only get a line.
         self._moves = {
             (move.value.id, move.readers[0] if move.readers else None): move for move in study.moves
         }
@@ -68,7 +68,7 @@ class _Graph:
         )
 
     def _place_rows(self) -> list[float]:
-        """The tops: of the inputs, of each row, of the outputs."""
+        """Returns the tops of the inputs, of each row, and of the outputs."""
         rows_of_moves = {self._row(target) for _, target in self._moves}
         tops = [_MARGIN]
         for row in range(1, self._layout.num_rows + 2):
@@ -77,7 +77,7 @@ class _Graph:
         return tops
 
     def _row(self, op: int | None) -> int:
-        """Counted from the inputs, which are row 0; None is the caller below."""
+        """Returns the row of an operator, from 1; inputs are row 0, None is the row of outputs."""
         return self._layout.num_rows + 1 if op is None else self._layout.rows[op] + 1
 
     def _corner(self, op: int) -> Point:
@@ -104,7 +104,7 @@ class _Graph:
         return source, target
 
     def _lane_x(self, edge: Edge) -> float:
-        """Beside the rows' columns; lanes count outwards."""
+        """Returns the x of an edge's lane, right of the columns; lanes count outwards."""
         return (
             _MARGIN + self._layout.num_columns * _COLUMN - 14.0 + self._layout.lanes[edge] * _LANE
         )
@@ -146,7 +146,7 @@ class _Graph:
         if edge in self._layout.lanes:
             place = (self._lane_x(edge) + 8, y1 + 0.25 * _HEIGHT - 8)
             return [Label(*place, _told(move), "accent", halo=True)]
-        # On the side that the line does not come from.
+        # The label is on the side that the line does not come from.
         side, anchor = (-10, "end") if x0 > x1 else (10, "start")
         return [Label(x1 + _WIDTH / 2 + side, y1 - 13, _told(move), "accent", anchor, halo=True)]
 

@@ -1,4 +1,4 @@
-"""Where operators stand in a drawing: in rows, each below all that it reads from."""
+"""Places operators of a drawing in rows, each below all operators that it reads from."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from larq_engine.placing.profile_file import Profile
 
 @dataclass(frozen=True)
 class Edge:
-    """A value on its way. Ends are operators; None is the caller, above or below all."""
+    """A value's way between two operators; None as an end is the caller, above or below all."""
 
     value: int
     source: int | None
@@ -29,7 +29,7 @@ class Layout:
 
 
 def lay_out(profile: Profile) -> Layout:
-    """Rows by the longest way from an input; columns by the order of execution."""
+    """Chooses rows by the longest path from an input, and columns by the order of execution."""
     edges = _edges(profile)
     rows = [0] * len(profile.ops)
     for edge in sorted(edges, key=lambda edge: -1 if edge.target is None else edge.target):
@@ -73,7 +73,7 @@ def _span(edge: Edge, rows: Sequence[int], num_rows: int) -> tuple[int, int]:
 
 
 def _lanes(spans: Sequence[tuple[Edge, int, int]]) -> dict[Edge, int]:
-    """Edges that pass a row get the innermost lane that is free there; short ones first."""
+    """Gives edges that pass a row the innermost lane that is free there; short edges go first."""
     lanes: dict[Edge, int] = {}
     taken: list[list[tuple[int, int]]] = []
     for edge, above, below in sorted(spans, key=lambda span: (span[2] - span[1], span[1])):

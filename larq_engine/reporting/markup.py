@@ -1,16 +1,16 @@
-"""HTML and SVG from elements. Texts are escaped here and nowhere else, so none can be forgotten."""
+"""Makes HTML and SVG of elements. All texts are escaped here, so that none can be forgotten."""
 
 import html
 import re
 from collections.abc import Iterable
 from typing import TypeAlias
 
-# Elements of HTML without an end.
+# Elements of HTML without an end tag.
 _EMPTY = frozenset({"br", "input", "link", "meta"})
 
 
 class Markup(str):
-    """What is HTML already."""
+    """A text that is HTML already."""
 
     __slots__ = ()
 
@@ -19,7 +19,10 @@ Content: TypeAlias = "str | Markup | Iterable[Content] | None"
 
 
 def element(name: str, *content: Content, **attributes: object) -> Markup:
-    """An element. Attributes: `_` in names is `-`, a `_` at the end is dropped, None leaves out."""
+    """Returns an element.
+
+    `_` in the name of an attribute is `-`, and is dropped at the end. None leaves an attribute out.
+    """
     written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{_escape(_attribute(value))}"'
         for key, value in attributes.items()
@@ -31,7 +34,7 @@ def element(name: str, *content: Content, **attributes: object) -> Markup:
 
 
 def join(content: Content) -> Markup:
-    """The parts one after the other; texts are escaped."""
+    """Joins the parts; escapes texts."""
     if content is None:
         return Markup("")
     if isinstance(content, Markup):
@@ -41,7 +44,7 @@ def join(content: Content) -> Markup:
     return Markup("".join(map(join, content)))
 
 
-# What no XML file may hold: control characters, and halves of characters.
+# Characters that no XML file may hold: control characters, and halves of surrogate pairs.
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 

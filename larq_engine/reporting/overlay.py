@@ -1,7 +1,7 @@
-"""Times and devices as node data for Google's model-explorer.
+"""Writes times and devices as node data for Google's model-explorer.
 
-Its file has under "results", for each node, a value that is shown and compared, and colours. A
-node is named by its output tensor, or by its number where that name is not its own.
+The file has under "results", for each node, a value that is shown and compared, and colours. A
+node's key is the name of its output tensor, or its number if other nodes have that name too.
 """
 
 import json
@@ -12,7 +12,7 @@ from larq_engine.reporting.study import Study
 
 
 def format_overlay(study: Study) -> bytes:
-    """The bytes of the file: milliseconds of each operator, in its device's colour."""
+    """Returns the bytes of the file: milliseconds of each operator, in its device's colour."""
     names = Counter(op.op.name for op in study.ops)
     results = {}
     for op in study.ops:

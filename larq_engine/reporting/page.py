@@ -1,4 +1,4 @@
-"""The report as one page, which needs nothing but itself."""
+"""Makes the report as one page, which needs no other file."""
 
 import base64
 import hashlib
@@ -13,7 +13,7 @@ _FOLDER = Path(__file__).parent
 
 
 def make_page(study: Study) -> bytes:
-    """The bytes of an .html file."""
+    """Returns the bytes of an .html file."""
     drawings = plots.draw_all(study)
     made = [
         sections.summary(study, drawings),
@@ -47,7 +47,7 @@ def make_page(study: Study) -> bytes:
     )
     script = _text("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    # Markup is filled in once: what it holds is not looked at again.
+    # The template is filled in once, so placeholders inside of markup are not replaced.
     page = string.Template(_text("page.html")).substitute(
         title=join(title),
         style=Markup(palette.style_sheet() + "\n" + _text("page.css")),

@@ -1,12 +1,13 @@
-"""Colours of pages and drawings: each a role, for light and dark.
+"""Defines the colours of pages and drawings by role, for light and dark.
 
-A device has a symbol and its name beside its colour, which never tells anything alone.
+A device also has a symbol and its name beside its colour: the colour by itself never tells
+anything.
 """
 
 from collections.abc import Mapping, Sequence
 
-# Role: colour where it is light, where it is dark. Texts have a contrast of at least 4.5 with
-# `page` and `surface`, devices too, because numbers are written in their colours.
+# Roles, each with its colour in the light and in the dark theme. Texts have a contrast of at least
+# 4.5 with `page` and `surface`; so have devices, because numbers are written in their colours.
 ROLES: Mapping[str, tuple[str, str]] = {
     "page": ("#ffffff", "#14171c"),
     "surface": ("#f4f6f8", "#1d2229"),
@@ -28,17 +29,17 @@ SYMBOLS = ("●", "■", "▲", "◆", "★", "✚")
 
 
 def device_role(number: int) -> str:
-    """The role of the device with this number."""
+    """Returns the role of the device with this number."""
     return f"device-{number % _DEVICES}"
 
 
 def device_symbol(number: int) -> str:
-    """What marks the device beside its colour."""
+    """Returns the symbol of the device with this number."""
     return SYMBOLS[number % len(SYMBOLS)]
 
 
 def style_sheet() -> str:
-    """The colours as variables of CSS: as the system says, or as the page's switch does."""
+    """Returns the colours as CSS variables; the system or the page's switch selects the theme."""
     light, dark = (
         " ".join(f"--{role}: {colours[theme]};" for role, colours in ROLES.items())
         for theme in range(2)

@@ -1,4 +1,4 @@
-"""The file of a placement, as far as it is shown."""
+"""Reads from a placement's file what is shown of it."""
 
 import json
 import os
@@ -18,7 +18,7 @@ _ADVICE = "write one with `larq-engine place MODEL --profile FILE -o OUT.tflite`
 
 @dataclass(frozen=True)
 class More:
-    """What the whole would take more, if one operator were on another device."""
+    """Additional cost of the whole model if one operator were on another device."""
 
     amount: float
     unit: str  # s, J, or J s
@@ -26,18 +26,18 @@ class More:
 
 @dataclass(frozen=True)
 class Choice:
-    """Where an operator was put, and why."""
+    """The device of an operator, and the reason for it."""
 
     device: str
     kernel: str | None
     reason: str
-    elsewhere: Mapping[str, More]  # by device, where it is known
+    elsewhere: Mapping[str, More]  # by device, if it is known
     split: SecondHalf | None = None
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """Another placement, and what it was predicted to take; None where it cannot be."""
+    """Another placement, and what it was predicted to cost; None if it is impossible."""
 
     name: str
     batch: int
@@ -47,7 +47,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Placement:
-    """All of the file that is shown; operators by their nodes."""
+    """The shown contents of the file; operators are keyed by their nodes."""
 
     sha256: str | None
     batch: int
@@ -56,8 +56,8 @@ class Placement:
     choices: Mapping[int, Choice]
     seconds: float
     joules: float | None
-    bound: float | None  # None where it is proven the best
-    way: str  # in which it was found
+    bound: float | None  # None: it is proven the best
+    way: str  # how it was found
     alternatives: tuple[Alternative, ...]
     verified: Verified | None = None  # by running it
 
@@ -72,7 +72,7 @@ def read_placement(path: str | os.PathLike[str], profile: Profile) -> Placement:
     name = f"placement '{os.fspath(path)}'"
     content = read_file(path, name, _ADVICE)
     if is_model(content):
-        # What reads model files needs packages that JSON does without.
+        # Reading model files needs packages that JSON does without.
         from larq_engine.placing import placed_file
 
         found = placed_file.read_placement(content)

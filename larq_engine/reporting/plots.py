@@ -1,4 +1,4 @@
-"""The drawings of a report."""
+"""Makes the drawings of a report."""
 
 from larq_engine.placing.profile_file import Timing, Total
 from larq_engine.reporting import card, tables, units
@@ -12,7 +12,7 @@ _SLOWEST = 5
 
 
 def draw_all(study: Study) -> dict[str, Drawing]:
-    """By name; without those for which nothing was measured."""
+    """Returns the drawings by name, without those for which nothing was measured."""
     drawings = {
         "slowest": draw_slowest(study),
         "totals": draw_totals(study),
@@ -25,7 +25,7 @@ def draw_all(study: Study) -> dict[str, Drawing]:
 
 
 def draw_totals(study: Study) -> Drawing | None:
-    """The placement beside each device and the other placements, per image."""
+    """Draws the placement beside each device and the other placements, per image."""
     groups = []
     placement = study.placement
     if placement is not None:
@@ -78,7 +78,7 @@ def _predicted(seconds: float, role: str) -> Bar:
 
 
 def draw_slowest(study: Study) -> Drawing | None:
-    """The operators that take longest where they are put."""
+    """Draws the slowest operators, each on its device."""
     groups = []
     for op, share in card.slowest_ops(study, _SLOWEST):
         assert op.chosen is not None and op.device is not None
@@ -100,7 +100,7 @@ def draw_slowest(study: Study) -> Drawing | None:
 
 
 def draw_ops(study: Study) -> Drawing | None:
-    """Each operator on each device, with its best kernel."""
+    """Draws each operator on each device, with its best kernel."""
     groups = []
     for op in study.ops:
         bars = []
@@ -129,7 +129,7 @@ def draw_ops(study: Study) -> Drawing | None:
 
 
 def draw_batches(study: Study) -> Drawing | None:
-    """Time per image over batch; nothing if there is one batch only."""
+    """Draws time per image over batch; returns None if there is only one batch."""
     if len({total.batch for total in study.profile.totals}) < 2:
         return None
     by_line: dict[tuple[str, int], list[Total]] = {}
@@ -156,7 +156,7 @@ def draw_batches(study: Study) -> Drawing | None:
 
 
 def draw_limits(study: Study) -> Drawing | None:
-    """How near each operator comes to its physical limit, where it is put."""
+    """Draws how near each operator comes to its physical limit, on its device."""
     groups = []
     for op in study.ops:
         entry = op.chosen

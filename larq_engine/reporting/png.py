@@ -1,4 +1,4 @@
-"""Drawings as PNG, with matplotlib where it is installed."""
+"""Draws drawings as PNG with matplotlib, if it is installed."""
 
 import io
 from typing import Any
@@ -6,17 +6,17 @@ from typing import Any
 from larq_engine.reporting.drawing import Box, Curve, Drawing, Group, Label, Shape
 from larq_engine.reporting.palette import ROLES
 
-_DOTS = 144  # an inch; a drawing's unit is a point, 72 of which are an inch
+_DOTS = 144  # per inch; a drawing's unit is a point, 1/72 inch
 _POINTS = 72
 # matplotlib cannot draw larger pictures.
 _MOST_DOTS = 65_000
 
 
 def as_file(drawing: Drawing) -> bytes:
-    """The bytes of the file, in the light colours.
+    """Returns the bytes of the file, in the light colours.
 
     Raises:
-        ImportError: matplotlib is not there.
+        ImportError: matplotlib is not installed.
     """
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg

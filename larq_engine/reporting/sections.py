@@ -1,4 +1,4 @@
-"""The sections of the page."""
+"""Makes the sections of the page."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Drawings = Mapping[str, Drawing]
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page under a heading, which the navigation leads to."""
+    """A part of the page under a heading, to which the navigation leads."""
 
     name: str
     title: str
@@ -34,7 +34,7 @@ class Section:
 
 
 def summary(study: Study, drawings: Drawings) -> Section:
-    """The card, then what is slow and the whole model's times."""
+    """Makes the card, the slowest operators and the whole model's times."""
     doubts = card.warning(study)
     entries = [
         element(
@@ -60,7 +60,7 @@ def summary(study: Study, drawings: Drawings) -> Section:
 
 
 def machine(study: Study) -> Section:
-    """What was measured and on what, folded: few readers need it."""
+    """Describes in a folded part what was measured and on what: few readers need it."""
     facts = [(element("dt", name), element("dd", value)) for name, value in tables.facts(study)]
     folded = element(
         "details",
@@ -72,7 +72,7 @@ def machine(study: Study) -> Section:
 
 
 def graph(study: Study, drawings: Drawings) -> Section:
-    """Operators by device; the panel beside is filled by the page's script."""
+    """Makes the graph by device; the page's script fills the panel beside it."""
     how = (
         "In the graph, the up and down keys follow the values, left and right go in the order of "
         "execution, Enter goes to what is known of the operator, and Escape comes back. Dashed "
@@ -101,7 +101,7 @@ def graph(study: Study, drawings: Drawings) -> Section:
 
 
 def operators(study: Study, drawings: Drawings) -> Section:
-    """Times per operator."""
+    """Makes the times per operator."""
     content = [
         element("p", drawings["operators"].description) if "operators" in drawings else None,
         _legend(study),
@@ -112,7 +112,7 @@ def operators(study: Study, drawings: Drawings) -> Section:
 
 
 def reasons(study: Study) -> Section:
-    """Why each operator is where it is: the cost of every alternative."""
+    """Makes the reasons for each operator's device: the cost of every alternative."""
     if study.placement is None:
         about = "No placement was given: each operator is shown where it is fastest alone."
     else:
@@ -130,7 +130,7 @@ def reasons(study: Study) -> Section:
 
 
 def batches(study: Study, drawings: Drawings) -> Section | None:
-    """Totals over batch."""
+    """Makes the totals over batch."""
     table = tables.batches(study)
     if not table.rows:
         return None
@@ -138,7 +138,7 @@ def batches(study: Study, drawings: Drawings) -> Section | None:
 
 
 def limits(drawings: Drawings) -> Section | None:
-    """Shares of the physical limit."""
+    """Makes the shares of the physical limit."""
     if "limits" not in drawings:
         return None
     about = element("p", drawings["limits"].description)
@@ -146,7 +146,7 @@ def limits(drawings: Drawings) -> Section | None:
 
 
 def transfers(study: Study) -> Section | None:
-    """What is moved, and what moving takes."""
+    """Makes the moves of values, and the costs of moving."""
     shown = [table for table in (tables.moves(study), tables.links(study)) if table.rows]
     if not shown:
         return None
@@ -186,7 +186,7 @@ def _chart(drawings: Drawings, name: str) -> Markup | None:
     if name not in drawings:
         return None
     drawing = drawings[name]
-    # Its numbers are in the bars, and its description is told to those who do not see them.
+    # The bars show the numbers, and the description is for readers who cannot see the bars.
     return element(
         "div",
         svg.in_page(drawing, f"drawing-{name}"),
@@ -197,7 +197,7 @@ def _chart(drawings: Drawings, name: str) -> Markup | None:
     )
 
 
-# Texts that may be long.
+# Titles of columns with texts that may be long.
 _NAMES = frozenset({"layer", "value", "kernel", "from", "whole model"})
 
 

@@ -1,4 +1,4 @@
-"""What is shown: a profile and its placement at one batch and one number of threads."""
+"""Collects what is shown: a profile and its placement at one batch and one number of threads."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,20 +15,20 @@ from larq_engine.reporting.placement import More, Placement
 
 @dataclass(frozen=True)
 class OpStudy:
-    """An operator: where it is put, and what it takes there and elsewhere."""
+    """An operator with its device, and its cost there and elsewhere."""
 
     op: Op
-    device: str | None  # None if it was measured nowhere
-    chosen: Measurement | None  # alone, on that device; of a split one, until both have computed
+    device: str | None  # None: it was measured nowhere
+    chosen: Measurement | None  # by itself there; if split, until both devices are done
     reason: str
-    elsewhere: Mapping[str, More]  # on other devices, the others staying where they are
-    alone: tuple[Measurement, ...]  # the fastest first
-    fused: tuple[Measurement, ...]  # runs that it is part of
+    elsewhere: Mapping[str, More]  # on other devices, while the other operators stay
+    alone: tuple[Measurement, ...]  # measurements by itself, the fastest first
+    fused: tuple[Measurement, ...]  # runs that include it
     split: SecondHalf | None = None
 
     @property
     def is_whole(self) -> bool:
-        """Whether one device computes it."""
+        """Tells whether one device computes the operator."""
         return self.split is None
 
 
@@ -36,14 +36,15 @@ class OpStudy:
 class Move:
     """A value that is moved to another memory, once for all its readers there.
 
-    Of a split operator's output a part is moved to where the rest is: that operator reads it.
+    Of a split operator's output, a part is moved to the memory of the rest. The operator itself
+    reads that part.
     """
 
     value: Value
     source: str
     target: str
     maker: int | None  # an operator; None for the caller
-    readers: tuple[int, ...]  # operators; none if the caller reads it
+    readers: tuple[int, ...]  # operators; empty if the caller reads it
     size: int
     seconds: float | None
     joules: float | None
@@ -51,7 +52,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Study:
-    """A profile and a placement, at one point."""
+    """A profile and a placement, at one batch and one number of threads."""
 
     profile: Profile
     placement: Placement | None
@@ -59,19 +60,19 @@ class Study:
     threads: int
     ops: tuple[OpStudy, ...]
     moves: tuple[Move, ...]
-    saved: float  # seconds, by what devices fuse
-    unplaced: Unplaced | None  # the model without a placement, if it was measured
+    saved: float  # seconds that fused runs save
+    unplaced: Unplaced | None  # None: the model without a placement was not measured
 
     def expected(self, seconds: float) -> float:
-        """What a sum of rows comes to in a whole model."""
+        """Scales a sum of rows to the time of a whole model."""
         return seconds if self.unplaced is None else seconds * self.unplaced.scale
 
     def called(self, device: str) -> str:
-        """What a device is called where people read."""
+        """Returns a device's name for people."""
         return self.profile.called(device)
 
     def place(self, op: OpStudy) -> str:
-        """The device of an operator, or both."""
+        """Names the device of an operator, or both devices of a split one."""
         if op.device is None:
             return "no device"
         second = "" if op.split is None else f" and {self.called(op.split.device)}"
@@ -79,23 +80,23 @@ class Study:
 
     @property
     def host_computes_all(self) -> bool:
-        """Whether the host needs the engine for no operator."""
+        """Tells whether the host needs the engine for no operator."""
         return all(self.fastest_on(op, "host") is not None for op in self.ops)
 
     def device_number(self, name: str) -> int:
-        """The position of a device among the profile's."""
+        """Returns the position of a device among the profile's."""
         return [device.name for device in self.profile.devices].index(name)
 
     def ops_on(self, device: str) -> list[OpStudy]:
-        """The operators that are put there."""
+        """Returns the operators whose device this is."""
         return [op for op in self.ops if op.device == device]
 
     def fastest_on(self, op: OpStudy, device: str) -> Measurement | None:
-        """The operator alone, with the best kernel of the device."""
+        """Returns the operator's time by itself, with the device's best kernel."""
         return next((entry for entry in op.alone if entry.device == device), None)
 
     def total_of(self, device: str) -> Total | None:
-        """The whole model on the device, as measured."""
+        """Returns the measured time of the whole model on the device."""
         return total_of(self.profile, device, self.batch, self.threads)
 
 
@@ -106,9 +107,9 @@ def make_study(
 
     Args:
         profile: What was measured.
-        placement: Where operators are put; without one, where each is fastest alone.
-        batch: One that was measured; the placement's or else the smallest.
-        threads: As `batch`.
+        placement: The operators' devices; None: each operator is where it is fastest by itself.
+        batch: A batch that was measured; None: the placement's, else the smallest.
+        threads: A number of threads likewise.
 
     Raises:
         ValueError: Nothing was measured there, or the placement is for something else.
@@ -189,7 +190,7 @@ def _splits(ops: Sequence[OpStudy], costs: Costs) -> list[splitting.Split]:
 
 
 def _share(op: OpStudy, seconds: float) -> OpStudy:
-    """What both devices take, in the place of what the own device takes for all."""
+    """Returns the operator with the time until both devices are done as its time."""
     if op.chosen is None or op.split is None:
         return op
     kernels = "+".join(filter(None, (op.chosen.kernel, op.split.kernel))) or None
@@ -248,7 +249,7 @@ def _moves(
 
 
 def _device_numbers(ops: Sequence[OpStudy], costs: Costs) -> list[int]:
-    """What was measured nowhere counts as where its inputs can stay: on the first device."""
+    """Numbers the operators' devices; an operator that was measured nowhere is on the first one."""
     names = [device.name for device in costs.devices]
     return [0 if op.device is None else names.index(op.device) for op in ops]
 

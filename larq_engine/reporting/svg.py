@@ -1,4 +1,4 @@
-"""Drawings as SVG: in a page, or as files of their own."""
+"""Writes drawings as SVG: in a page, or as files."""
 
 import itertools
 from collections.abc import Iterator
@@ -11,11 +11,11 @@ FONT = "system-ui, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', sans-serif"
 
 
 def in_page(drawing: Drawing, name: str) -> Markup:
-    """For a page that has the palette's style sheet; `name` is that of its elements with ids."""
+    """Returns SVG for a page with the palette's style sheet; its ids begin with `name`."""
     return _svg(
         drawing,
         _shapes(drawing),
-        # What is not interactive is one picture to a screen reader: its shapes are not read.
+        # A drawing that is not interactive is one picture: screen readers do not read its shapes.
         role="group" if drawing.interactive else "img",
         aria_labelledby=f"{name}-title",
         aria_describedby=f"{name}-description",
@@ -25,7 +25,7 @@ def in_page(drawing: Drawing, name: str) -> Markup:
 
 
 def as_file(drawing: Drawing) -> bytes:
-    """A whole file, with its colours, light or dark as the reader's system is."""
+    """Returns a whole file with its colours, which follow the reader's system."""
     style = element("style", Markup(palette.style_sheet()))
     ground = _box(Box(0, 0, drawing.width, drawing.height, "page"))
     written = _svg(

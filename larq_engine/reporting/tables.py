@@ -1,4 +1,4 @@
-"""What is shown as tables of texts, for the page and for the terminal."""
+"""Makes tables of texts, for the page and for the terminal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ class Table:
     numbers: frozenset[str] = frozenset()
 
     def without_empty_columns(self) -> "Table":
-        """The first column, and the others that have anything."""
+        """Returns the table with its first column, and the other columns that are not empty."""
         kept = [
             index
             for index in range(len(self.columns))
@@ -34,7 +34,7 @@ class Table:
 
 
 def facts(study: Study) -> list[tuple[str, str]]:
-    """What was measured, where and how: names and values."""
+    """Returns names and values that say what was measured, where and how."""
     profile = study.profile
     size = "" if profile.model.bytes is None else f", {units.size(profile.model.bytes)}"
     shown = [
@@ -71,7 +71,7 @@ def _proof(placement: Placement) -> str:
 
 
 def totals(study: Study) -> Table:
-    """The whole model: the placement beside each device and the other placements."""
+    """Compares the whole model's times: the placement, each device and the other placements."""
     placement = study.placement
     ours = None if placement is None else study.expected(placement.seconds) / placement.batch
     predicted = "predicted" if study.unplaced else "sum of its operators"
@@ -123,7 +123,7 @@ def totals(study: Study) -> Table:
 
 
 def whole_title(study: Study, device: Device) -> str:
-    """The whole model without a placement, on a device."""
+    """Returns the name for the whole model without a placement, on a device."""
     if device.name != "host":
         return device.called
     rest = "" if study.host_computes_all else ", only the binary operators by the engine"
@@ -131,7 +131,7 @@ def whole_title(study: Study, device: Device) -> str:
 
 
 def bill(study: Study) -> Table:
-    """Where the time goes: what the operators take where they are put, and what moves."""
+    """Divides the time between operators, by device, and moves."""
     rows = []
     for device in study.profile.devices:
         there = [op for op in study.ops_on(device.name) if op.chosen]
@@ -168,7 +168,7 @@ def bill(study: Study) -> Table:
 
 
 def ops(study: Study) -> Table:
-    """Each operator where it is put, and the best of each device beside."""
+    """Lists each operator on its device, beside the best time of each device."""
     devices = study.profile.devices
     everything = sum(op.chosen.seconds.median for op in study.ops if op.chosen is not None)
     rows = []
@@ -201,7 +201,7 @@ def ops(study: Study) -> Table:
 
 
 def costs(study: Study, op: OpStudy) -> Table:
-    """What one operator takes with each kernel of each device, and in runs that are fused."""
+    """Lists an operator's costs with each kernel of each device, and in fused runs."""
     chosen = None if op.chosen is None else op.chosen.seconds.median
     origins = [_origin(entry) for entry in (*op.alone, *op.fused)]
     rows = [
@@ -231,14 +231,14 @@ def costs(study: Study, op: OpStudy) -> Table:
 
 
 def _origin(entry: Measurement) -> str:
-    """Where the time of what was not measured itself comes from."""
+    """Tells how a time was found that was not measured itself."""
     if entry.source or entry.cut_seconds is None:
         return entry.source or ""
     return f"derived from {units.seconds(entry.cut_seconds)} cut out of the model"
 
 
 def _more(op: OpStudy, entry: Measurement) -> str:
-    """Of the whole model with this operator alone elsewhere; told with the device's best kernel."""
+    """Returns the whole model's additional cost with this operator moved, in one row a device."""
     best = next(other for other in (*op.alone, *op.fused) if other.device == entry.device)
     if entry is not best or entry.device not in op.elsewhere:
         return ""
@@ -250,13 +250,13 @@ def _signed(more: More) -> str:
 
 
 def _amount(amount: float, unit: str) -> str:
-    """Of what a placement makes least."""
+    """Formats an amount of the objective."""
     known = {"s": units.seconds, "J": units.joules}
     return known[unit](amount) if unit in known else f"{amount:.3g} {unit}"
 
 
 def splits(study: Study) -> Table:
-    """What is computed on two devices at the same time."""
+    """Lists the operators that two devices compute at the same time."""
     rows = [
         (
             str(op.op.node),
@@ -272,7 +272,7 @@ def splits(study: Study) -> Table:
 
 
 def moves(study: Study) -> Table:
-    """What is moved between memories."""
+    """Lists the moves between memories."""
     rows = [
         (
             move.value.name,
@@ -290,12 +290,12 @@ def moves(study: Study) -> Table:
 
 
 def way(source: str, target: str) -> str:
-    """From one memory to another."""
+    """Describes the direction from one memory to another."""
     return f"{memory_title(source)} to {memory_title(target)}"
 
 
 def links(study: Study) -> Table:
-    """What moving takes."""
+    """Lists the costs of moving."""
     rows = [
         (
             link.way,
@@ -310,7 +310,7 @@ def links(study: Study) -> Table:
 
 
 def batches(study: Study) -> Table:
-    """Each measured total."""
+    """Lists the measured totals."""
     rows = [
         (
             study.called(total.device),
@@ -331,7 +331,7 @@ def batches(study: Study) -> Table:
 
 
 def limit_share(entry: Measurement | None) -> str:
-    """The physical floor in parts of the time; nothing where it is not known."""
+    """Returns the physical floor as a share of the time; "" if it is not known."""
     if entry is None or entry.limit_seconds is None or entry.seconds.median == 0:
         return ""
     return units.share(entry.limit_seconds / entry.seconds.median)

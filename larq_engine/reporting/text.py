@@ -1,4 +1,4 @@
-"""The report for the terminal."""
+"""Formats the report for the terminal."""
 
 from larq_engine.python.text_table import align_columns, printable
 from larq_engine.reporting import card, tables
@@ -7,7 +7,7 @@ from larq_engine.reporting.tables import Table
 
 
 def format_text(study: Study) -> str:
-    """The card, all tables, one below the other, and the machine at the end."""
+    """Returns the card, all tables, and the machine at the end."""
     parts = ["\n".join(map(printable, _card(study)))]
     shown = [
         *(tables.totals(study), tables.bill(study), tables.ops(study), _reasons(study)),

@@ -1,7 +1,7 @@
-"""One run as a trace, for Perfetto and chrome://tracing.
+"""Writes one run as a trace, for Perfetto and chrome://tracing.
 
-Nothing was recorded: a profile has medians, which are put one after the other in the order of
-execution. The file says so.
+Nothing was recorded: a profile has medians, which the trace puts one after the other in the order
+of execution. The file says so.
 """
 
 import json
@@ -22,7 +22,7 @@ _PROCESS = 1
 
 
 def format_trace(study: Study) -> bytes:
-    """The bytes of the file, in the trace event format."""
+    """Returns the bytes of the file, in the trace event format."""
     content = {
         "traceEvents": _Trace(study).events(),
         "displayTimeUnit": "ms",
@@ -36,7 +36,7 @@ class _Trace:
         self._study = study
         self._now = 0.0
         self._events: list[dict[str, Any]] = []
-        # A row for each device and each way between memories, from the top.
+        # Numbers of rows, from the top: one for each device and each pair of memories.
         self._rows: dict[str, int] = {}
         self._middle_of: dict[int | None, tuple[str, float]] = {}  # row and time of each operator
 
@@ -63,7 +63,7 @@ class _Trace:
         return [process, *names, *self._events]
 
     def _steps(self) -> Iterator[list[OpStudy]]:
-        """Operators that run as one: fused where all of a measured run are on its device."""
+        """Yields operators that run together: a measured run if all of it is on its device."""
         ops = self._study.ops
         first = 0
         while first < len(ops):
@@ -73,7 +73,7 @@ class _Trace:
             first += length
 
     def _run_from(self, first: int) -> Measurement | None:
-        """The longest one of consecutive operators."""
+        """Returns the longest fused run of consecutive operators from here that saves time."""
         ops = self._study.ops
         runs = [
             entry
@@ -94,7 +94,7 @@ class _Trace:
         moves = [
             move for move in self._study.moves if move.readers and move.readers[0] in positions
         ]
-        # Parts of what the step makes are moved after it.
+        # Parts of the step's own output are moved after it.
         ends = [(move, self._move(move)) for move in moves if move.maker not in positions]
         run = self._run_from(step[0].op.id) if len(step) > 1 else step[0].chosen
         if step[0].device is None or run is None:
@@ -124,7 +124,7 @@ class _Trace:
                 self._move(move)
 
     def _move(self, move: Move) -> tuple[str, float]:
-        """Returns row and time of its middle."""
+        """Adds a move; returns row and time of its middle."""
         row = tables.way(move.source, move.target)
         duration = move.seconds or 0.0
         middle = (row, self._now + duration / 2)
@@ -149,7 +149,7 @@ class _Trace:
         self._now += duration
 
     def _flow(self, move: Move, begin: tuple[str, float], end: tuple[str, float]) -> None:
-        """An arrow; its ends are bound to the slices that are there at these times."""
+        """Adds an arrow, whose ends are bound to the slices at these times."""
         number = len(self._events)
         for phase, (row, time) in (("s", begin), ("f", end)):
             event = {
