@@ -16,7 +16,7 @@ bool IsIndex(int64_t index, size_t count) {
   return index >= 0 && static_cast<uint64_t>(index) < count;
 }
 
-// The place is a Part, or the text of one.
+// Refuses an index that is out of range. The place is a Part, or the text of one.
 template <typename Named>
 void CheckIndex(const Named& place, const char* what, int64_t index, size_t count) {
   if (!IsIndex(index, count)) {
@@ -36,7 +36,7 @@ void ThereIsAGraph(const ModelFile& model) {
   if (model.graphs.empty()) Refuse("", "a graph", "none");
 }
 
-// Of a tensor of fixed size, in bytes.
+// The most bytes of a tensor of fixed size.
 constexpr uint64_t kMaxTensorBytes = uint64_t{1} << 60;
 
 uint64_t BytesOf(const FileTensor& tensor) {
@@ -56,7 +56,7 @@ void SizesAreOfAShape(const ModelFile& model) {
   });
 }
 
-// Of how many there are hosts take no notice: a signature of another rank they leave alone.
+// Hosts do not check the number of sizes: they ignore a signature of another rank.
 void SignaturesOfShapesFit(const ModelFile& model) {
   ForEachTensor(model, [](const Place& place, size_t index, const FileTensor& tensor) {
     const std::vector<int32_t>& signature = tensor.signature;
@@ -86,9 +86,10 @@ void ConstantsFillTheirShapes(const ModelFile& model) {
   });
 }
 
-// A constant of strings: their number, the place of each and of their end, then the text.
+// A constant of strings has the number of strings, the position of each and of the end of the last,
+// and then the text.
 void StringsLieInTheirBuffers(const ModelFile& model) {
-  std::vector<bool> is_known(model.buffers.size());  // tensors may share one
+  std::vector<bool> is_known(model.buffers.size());  // tensors may share a buffer
   ForEachTensor(model, [&](const Place& place, size_t index, const FileTensor& tensor) {
     const std::span<const uint8_t> data = DataOf(model, tensor);
     if (tensor.type != FileType::kString || data.empty() || is_known[tensor.buffer]) return;
@@ -127,7 +128,7 @@ constexpr QuantizedType kQuantizedTypes[] = {
 void ZeroPointsAreOfTheirType(const ModelFile& model) {
   ForEachTensor(model, [](const Place& place, size_t index, const FileTensor& tensor) {
     if (!tensor.quantization.has_value()) return;
-    QuantizedType range = {.type = tensor.type,  // hosts keep all of them as int32
+    QuantizedType range = {.type = tensor.type,  // hosts store zero points of other types as int32
                            .lowest = std::numeric_limits<int32_t>::min(),
                            .highest = std::numeric_limits<int32_t>::max()};
     for (const QuantizedType& row : kQuantizedTypes) {
@@ -249,10 +250,11 @@ void TensorsExist(const ModelFile& model) {
 struct OptionalInputs {
   int kind;
   std::vector<size_t> positions;
-  size_t inputs = 0;  // only where there are at least as many
+  size_t inputs = 0;  // the least inputs for which the row applies
 };
 
-// Of all other operators of the host every input is needed.
+// Rows of the operators that have optional inputs. All other operators of the host need every
+// input.
 const std::vector<OptionalInputs>& OptionalInputRows() {
   static const std::vector<OptionalInputs> rows = {
       {builtin::kConv2d, {2}},
@@ -262,7 +264,7 @@ const std::vector<OptionalInputs>& OptionalInputRows() {
       {builtin::kConv3d, {2}},
       {builtin::kConv3dTranspose, {3}},
       {builtin::kSvdf, {3}},
-      // With fewer inputs it is the basic kind, which needs all of its five.
+      // With fewer inputs it is the basic kind, which needs all five of them.
       {builtin::kLstm, {1, 5, 9, 10, 11, 12, 16, 17, 20, 21, 22, 23}, 20},
       {builtin::kUnidirectionalSequenceLstm, {1, 5, 9, 10, 11, 12, 16, 17, 20, 21, 22, 23}},
       {builtin::kBidirectionalSequenceLstm, {1,  5,  9,  10, 11, 12, 16, 17, 18, 22, 26, 27, 28,
@@ -274,7 +276,7 @@ const std::vector<OptionalInputs>& OptionalInputRows() {
 
 bool MayBeAbsent(const ModelFile& model, const FileOperator& op, size_t position) {
   const FileOperatorCode& code = model.operator_codes[op.code];
-  if (code.kind == builtin::kDelegate) return true;  // some other delegate's
+  if (code.kind == builtin::kDelegate) return true;  // the operator of another delegate
   if (code.kind == builtin::kCustom) {
     return !IsCustomOfHosts(code.custom_name);
   }
@@ -296,7 +298,7 @@ void AbsentInputsAreOptional(const ModelFile& model) {
   });
 }
 
-// XNNPACK crashes on other numbers of parts.
+// XNNPACK crashes if the number of parts differs.
 void SplitsHaveAnOutputForEachPart(const ModelFile& model) {
   ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
     if (KindOf(model, op) != builtin::kSplit) return;
@@ -310,7 +312,7 @@ void SplitsHaveAnOutputForEachPart(const ModelFile& model) {
 
 // ---- Graphs ------------------------------------------------------------------------------------
 
-// Hosts would write over the bytes of the file.
+// Hosts would overwrite the bytes of the file.
 void NoConstantIsComputed(const ModelFile& model) {
   ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
     for (const int32_t output : op.outputs) {
@@ -339,14 +341,14 @@ void NoConstantIsAGraphInput(const ModelFile& model) {
 
 enum Writer : int64_t { kNobody = -1, kCaller = -2, kFile = -3, kHost = -4 };
 
-// Who writes each tensor of a graph: a number is of an operator.
+// Finds what writes each tensor of a graph; a number of at least 0 is an operator's.
 std::vector<int64_t> FindWriters(const ModelFile& model, const FileGraph& graph) {
   std::vector<int64_t> writers(graph.tensors.size(), kNobody);
   for (size_t i = 0; i < writers.size(); ++i) {
     const FileTensor& tensor = graph.tensors[i];
     const bool is_empty =
         std::find(tensor.shape.begin(), tensor.shape.end(), 0) != tensor.shape.end();
-    // Hosts load no texts from elsewhere, and crash when an operator reads them.
+    // Hosts do not load texts from outside the file, and crash when an operator reads them.
     const bool is_text_elsewhere = tensor.is_external && tensor.type == FileType::kString;
     if ((IsConstant(model, tensor) && !is_text_elsewhere) || is_empty) writers[i] = kFile;
     if (tensor.is_variable) writers[i] = kHost;
@@ -374,14 +376,15 @@ void TensorsAreWrittenOnce(const ModelFile& model) {
   }
 }
 
-// RESHAPE looks at the shape alone of a second input that is no vector.
+// Tells whether the operator reads this input's values. RESHAPE uses only the shape of a second
+// input that is no vector.
 bool IsRead(const ModelFile& model, const FileOperator& op, size_t position,
             const FileTensor& tensor) {
   return KindOf(model, op) != builtin::kReshape || position != 1 || tensor.shape.size() == 1;
 }
 
-// Some hosts crash when they cut a graph that is out of order into parts for delegates, and others
-// on a tensor that nobody writes.
+// Some hosts crash when they partition a graph for delegates whose operators are out of order, and
+// others crash on a tensor that nothing writes.
 void InputsAreKnownBefore(const ModelFile& model) {
   for (size_t graph = 0; graph < model.graphs.size(); ++graph) {
     const Place place{.model = model, .graph = graph};
@@ -417,13 +420,13 @@ void InputsAreKnownBefore(const ModelFile& model) {
   }
 }
 
-// Hosts prepare a graph anew for each operator that calls it, one within the other.
+// Limits of nested calls: hosts prepare a graph again for each operator that calls it, recursively.
 constexpr int kMaxDepth = 64;
 constexpr uint64_t kMaxCalls = 1 << 16;
 
 void GraphsDoNotCallThemselves(const ModelFile& model) {
   const size_t count = model.graphs.size();
-  std::vector<size_t> callers(count);  // that are still to come
+  std::vector<size_t> callers(count);  // callers of each graph that are not visited yet
   ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
     for (const int64_t called : op.graphs) {
       CheckIndex(place.Operator(index), "a graph to call out", called, count);

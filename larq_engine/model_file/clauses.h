@@ -1,7 +1,7 @@
-// What makes a .tflite file illegal: one row for each reason.
+// The reasons why a .tflite file is illegal, one row for each.
 //
-// The structure is checked before (structure.h). These are faults that hosts do not see or fall
-// over: what they refuse in words of their own is left to them.
+// The structure is checked before (structure.h). The clauses find faults that hosts do not detect,
+// or on which they crash. Faults that hosts refuse with an error of their own are left to them.
 #ifndef LARQ_ENGINE_MODEL_FILE_CLAUSES_H_
 #define LARQ_ENGINE_MODEL_FILE_CLAUSES_H_
 
@@ -11,13 +11,15 @@
 
 namespace larq_engine {
 
-// What a clause looks at. A delegate knows one graph: shapes, quantizations and who writes what,
-// but neither constants' bytes nor other graphs, and what its host has checked.
+// The part of a model that a clause reads. A delegate knows only one graph: its shapes, its
+// quantizations and what writes each tensor, but neither the bytes of constants nor other graphs.
+// Its host has checked this graph already.
 enum class Sees { kFile, kOneGraph };
 
 struct Clause {
-  const char* name;  // what holds in every legal file
-  // Throws FileError where it does not hold. May rely on the clauses before it.
+  const char* name;  // a statement that holds in every legal file
+  // Throws FileError if the statement does not hold. The function may rely on the clauses before
+  // it.
   void (*check)(const ModelFile& model);
   Sees sees;
 };

@@ -1,7 +1,7 @@
 // Reads a flatbuffer whose offsets may lead anywhere.
 //
-// A flatbuffer is tables that point to each other by offsets. Every read here checks that it stays
-// within the file, and throws FileError where it would not. Alignment is not assumed.
+// A flatbuffer has tables that point to each other by offsets. Every read here checks that it stays
+// within the file, and throws FileError otherwise. It assumes no alignment.
 #ifndef LARQ_ENGINE_MODEL_FILE_FLATBUFFER_H_
 #define LARQ_ENGINE_MODEL_FILE_FLATBUFFER_H_
 
@@ -20,8 +20,8 @@ class FileError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A position is a number of bytes from the file's beginning; a table is the position where it
-// starts, 0 for none.
+// A position is a number of bytes from the file's beginning. A table is given by the position where
+// it starts, and 0 means that there is none.
 class Flatbuffer {
  public:
   explicit Flatbuffer(std::span<const uint8_t> bytes)
@@ -46,19 +46,20 @@ class Flatbuffer {
     return number;
   }
 
-  // The position that the offset at `position` leads to.
+  // Returns the position that the offset at `position` leads to.
   uint64_t Follow(uint64_t position, const char* what) const {
     return position + Read<uint32_t>(position, what);
   }
 
-  // Where the list is that says at which byte of the table each field is.
+  // Returns the position of the table's layout, which lists the byte of the table at which each
+  // field is.
   uint64_t Layout(uint64_t table, const char* what) const {
-    // One before the file's beginning becomes a position far behind its end.
+    // A layout before the file's beginning wraps to a position far behind its end.
     return table - static_cast<uint64_t>(int64_t{Read<int32_t>(table, what)});
   }
 
-  // Where the field is, 0 if the table has none of its own. Fields are offsets unless told
-  // otherwise.
+  // Returns the position of the field, or 0 if the table does not have it. Fields are offsets
+  // unless `width` says otherwise.
   uint64_t Field(uint64_t table, int field, size_t width = sizeof(uint32_t)) const {
     const uint64_t layout = Layout(table, "a table");
     const uint64_t slot = 4 + 2 * static_cast<uint64_t>(field);
@@ -76,14 +77,14 @@ class Flatbuffer {
 
   bool Has(uint64_t table, int field) const { return Field(table, field) != 0; }
 
-  // The default if the table lacks the field.
+  // Returns the field, or the default if the table lacks it.
   template <typename Number>
   Number Scalar(uint64_t table, int field, Number fallback = 0) const {
     const uint64_t position = Field(table, field, sizeof(Number));
     return position == 0 ? fallback : Read<Number>(position, "a number");
   }
 
-  // These are empty if the table lacks the field.
+  // The following functions return an empty value if the table lacks the field.
   uint64_t Table(uint64_t table, int field) const {
     const uint64_t position = Field(table, field);
     return position == 0 ? 0 : Follow(position, "a table");
@@ -125,8 +126,9 @@ class Flatbuffer {
     return tables;
   }
 
-  // For so many bytes of memory, or of a string that is looked through. Tables and vectors may be
-  // shared, and nothing else keeps a small file from meaning more than any memory holds, or time.
+  // Takes bytes from the budget, for memory that is allocated or for a string that is read through.
+  // Tables and vectors may be shared. So without a budget a small file could stand for more data
+  // than any memory can hold, or any computer can read in time.
   void Spend(uint64_t bytes) {
     if (bytes > budget_) {
       throw FileError(
@@ -138,9 +140,9 @@ class Flatbuffer {
   }
 
  private:
-  // A tensor that shares nothing takes 40 bytes of a file, and becomes some 400.
+  // A tensor that shares nothing takes 40 bytes of a file, and some 400 bytes of memory.
   static constexpr uint64_t kBytesPerByte = 32;
-  static constexpr uint64_t kFreeBytes = 4 << 20;  // small files may share as they like
+  static constexpr uint64_t kFreeBytes = 4 << 20;  // small files may share without limit
 
   std::span<const uint8_t> bytes_;
   uint64_t budget_;

@@ -1,4 +1,4 @@
-// Whether a .tflite file is legal, so that no host crashes on it.
+// Checks whether a .tflite file is legal, so that no host crashes on it.
 #ifndef LARQ_ENGINE_MODEL_FILE_MODEL_CHECK_H_
 #define LARQ_ENGINE_MODEL_FILE_MODEL_CHECK_H_
 

@@ -5,7 +5,7 @@
 namespace larq_engine {
 namespace {
 
-// Fields by number, as TensorFlow Lite's schema has them.
+// Numbers of fields in TensorFlow Lite's schema.
 enum ModelField { kOperatorCodes = 1, kSubgraphs = 2, kBuffers = 4, kMetadata = 6, kSignatures };
 enum OperatorCodeField { kOldKind = 0, kCustomName = 1, kVersion = 2, kKind = 3 };
 enum GraphField { kTensors = 0, kGraphInputs = 1, kGraphOutputs = 2, kOperators = 3 };
@@ -46,17 +46,17 @@ enum BufferField { kData = 0, kDataOffset = 1 };
 enum EntryField { kEntryName = 0, kEntryIndex = 1 };
 enum SignatureField { kSignatureInputs = 0, kSignatureOutputs = 1, kKey = 2, kSignatureGraph = 4 };
 
-constexpr uint8_t kBlockwiseQuantization = 2;  // of the union QuantizationDetails
-// Of the union BuiltinOptions.
+constexpr uint8_t kBlockwiseQuantization = 2;  // member of the union QuantizationDetails
+// Members of the union BuiltinOptions.
 constexpr uint8_t kPool2dOptions = 5, kLocalResponseNormalizationOptions = 13, kSplitOptions = 35,
                   kReverseSequenceOptions = 87, kVarHandleOptions = 111;
-constexpr int8_t kSparseFormat = 1;  // of a dimension
+constexpr int8_t kSparseFormat = 1;  // format of a dimension
 
-// Operators that call graphs: which options of theirs hold the graphs' numbers. Without options
-// of this type they call number 0.
+// Operators that call graphs, and the fields of their options that hold the graphs' numbers. An
+// operator without options of this type calls graph 0.
 struct Caller {
   int kind;
-  bool second_options;  // the union BuiltinOptions2
+  bool second_options;  // the options are of the union BuiltinOptions2
   uint8_t options_type;
   std::vector<int> fields;
   bool vector = false;  // the field is a vector of numbers
@@ -79,8 +79,8 @@ const std::vector<Caller>& Callers() {
   return callers;
 }
 
-// What the tables of a vector say, each by `read`. A file may name a table many times, so what it
-// becomes here counts.
+// Returns what `read` makes of each table of a vector. A file may name one table many times, so the
+// memory of the results is taken from the budget.
 template <typename Read>
 auto ReadAll(Flatbuffer& file, uint64_t table, int field, Read read) {
   const std::vector<uint64_t> tables = file.Tables(table, field);
@@ -91,7 +91,7 @@ auto ReadAll(Flatbuffer& file, uint64_t table, int field, Read read) {
   return result;
 }
 
-// Data within the flatbuffer, or else at the place in the file that two fields tell.
+// Returns data within the flatbuffer, or else at the position in the file that two fields give.
 std::span<const uint8_t> ReadData(const Flatbuffer& file, uint64_t table, int field,
                                   int offset_field) {
   if (file.Has(table, field)) return file.Bytes(table, field);
@@ -280,7 +280,8 @@ ModelFile ReadModelFile(Flatbuffer& file) {
   ModelFile result;
   const uint64_t model = file.Follow(0, "root");
   result.operator_codes = ReadAll(file, model, kOperatorCodes, [&](uint64_t table) {
-    // Numbers above 127 did not fit the first field, so a second one came; the larger one counts.
+    // Numbers above 127 did not fit the first field, so a second one was added; the larger one
+    // counts.
     return FileOperatorCode{
         .kind =
             std::max<int>(file.Scalar<int8_t>(table, kOldKind), file.Scalar<int32_t>(table, kKind)),

@@ -1,4 +1,4 @@
-// A .tflite file as plain values: what its tables say, and nothing that follows from it.
+// A .tflite file as plain values: only what its tables contain, and nothing derived from it.
 #ifndef LARQ_ENGINE_MODEL_FILE_MODEL_FILE_H_
 #define LARQ_ENGINE_MODEL_FILE_MODEL_FILE_H_
 
@@ -12,7 +12,7 @@
 
 namespace larq_engine {
 
-// The file's numbers of types of tensors. There may be others.
+// The file's numbers of types of tensors. A file may have others.
 enum class FileType : int8_t {
   kFloat32,
   kFloat16,
@@ -39,10 +39,10 @@ enum class FileType : int8_t {
   kFloat8E5m2,
 };
 
-// Of a type whose values all take the same room; 0 of any other.
+// Returns the bits of a value of this type, or 0 if its values differ in size.
 int BitsOf(FileType type);
 
-// The file's numbers of those operators whose meaning matters to a check.
+// The file's numbers of the operators whose meaning matters to a check.
 namespace builtin {
 constexpr int kAdd = 0, kAveragePool2d = 1, kConv2d = 3, kDepthwiseConv2d = 4, kFullyConnected = 9,
               kL2Pool2d = 12, kLocalResponseNormalization = 13, kLstm = 16, kMaxPool2d = 17,
@@ -57,12 +57,12 @@ constexpr int kAdd = 0, kAveragePool2d = 1, kConv2d = 3, kDepthwiseConv2d = 4, k
 
 bool IsPool(int kind);
 
-// In blocks that share a scale, which another tensor has.
+// Quantization in blocks that share a scale, which is in another tensor.
 struct BlockwiseQuantization {
   int32_t scales = 0;
   int32_t zero_points = 0;
   int32_t block_size = 0;
-  bool has_block_shape = false;  // in place of the size
+  bool has_block_shape = false;  // given instead of the size
 };
 
 struct FileQuantization {
@@ -90,26 +90,26 @@ struct FileTensor {
   FileType type = FileType::kFloat32;
   std::vector<int32_t> shape = {};
   std::vector<int32_t> signature = {};
-  uint32_t buffer = 0;  // 0 has no data, whatever the file says
+  uint32_t buffer = 0;  // buffer 0 has no data, whatever the file says
   bool is_variable = false;
-  bool is_external = false;  // a constant whose data are elsewhere
+  bool is_external = false;  // a constant whose data are outside the file
   std::optional<FileQuantization> quantization = {};
   std::optional<FileSparsity> sparsity = {};
 };
 
 struct FileOperator {
   uint32_t code = 0;
-  std::vector<int32_t> inputs = {};  // -1 for one that is absent
+  std::vector<int32_t> inputs = {};  // -1 if an input is absent
   std::vector<int32_t> outputs = {};
   std::vector<int32_t> intermediates = {};
-  int32_t split_parts = 0;   // of a SPLIT
-  int32_t radius = 0;        // of a LOCAL_RESPONSE_NORMALIZATION
-  int32_t filter_width = 0;  // of a pool
+  int32_t split_parts = 0;   // for a SPLIT
+  int32_t radius = 0;        // for a LOCAL_RESPONSE_NORMALIZATION
+  int32_t filter_width = 0;  // for a pool
   int32_t filter_height = 0;
-  int32_t sequence_dimension = 0;         // of a REVERSE_SEQUENCE
-  std::string state = {};                 // that a VAR_HANDLE leads to: container, 0, name
-  std::vector<int64_t> graphs = {};       // that it calls
-  std::span<const uint8_t> options = {};  // of a custom operator
+  int32_t sequence_dimension = 0;         // for a REVERSE_SEQUENCE
+  std::string state = {};                 // that a VAR_HANDLE names: container, 0, name
+  std::vector<int64_t> graphs = {};       // graphs that the operator calls
+  std::span<const uint8_t> options = {};  // for a custom operator
 };
 
 struct FileGraph {
@@ -127,7 +127,7 @@ struct FileOperatorCode {
 
 struct FileName {
   bool is_present = false;
-  uint32_t index = 0;  // of a tensor, or of metadata's buffer
+  uint32_t index = 0;  // index of a tensor, or of metadata's buffer
 };
 
 struct FileSignature {
@@ -145,7 +145,7 @@ struct ModelFile {
   std::vector<FileSignature> signatures = {};
 };
 
-// Throws FileError where the file ends too early. Spans are of the file.
+// Throws FileError if the file ends too early. The spans point into the file.
 ModelFile ReadModelFile(Flatbuffer& file);
 
 }  // namespace larq_engine

@@ -36,17 +36,19 @@ struct TensorCounts {
   Kinds kinds;
 };
 
-constexpr int kKinds = 162;  // up to the last of the rows
+constexpr int kKinds = 162;  // one more than the largest number in the rows
 
-// The host's operators by their numbers in the schema. Those that are not here may have any.
+// Returns how many tensors the host's operator of this number in the schema has. Operators without
+// a row may have any number.
 const TensorCounts* FindTensorCounts(int kind) {
   static const TensorCounts rows[] = {
-      // Of one tensor another: activations, functions of a number, pools, casts, changes of shape.
+      // One tensor to one: activations, functions of a number, pools, casts, changes of shape.
       {{1, 1}, {1, 1}, {1,   5,   6,   8,   11,  12,  13,  14,  17,  19,  20,  21,  25,
                         26,  28,  30,  43,  47,  50,  53,  59,  66,  73,  75,  76,  77,
                         80,  87,  92,  93,  98,  101, 104, 108, 109, 110, 111, 113, 114,
                         116, 117, 124, 133, 134, 135, 146, 147, 148, 150, 152, 158, 159}},
-      // Of two: arithmetic, comparisons, reductions, what has its axis or shape in a tensor.
+      // Two tensors to one: arithmetic, comparisons, reductions, and operators that have their axis
+      // or shape in a tensor.
       {{2, 2}, {1, 1}, {0,   7,   18,  34,  36,  39,  40,  41,  42,  54,  55,  56,  57,
                         58,  61,  62,  63,  69,  70,  71,  72,  74,  78,  79,  81,  82,
                         84,  86,  89,  90,  91,  94,  95,  97,  99,  100, 105, 107, 112,
@@ -63,12 +65,12 @@ const TensorCounts* FindTensorCounts(int kind) {
       {{5, 24}, {1, 4}, {16}},            // LSTM
       {{20, 24}, {1, 1}, {44}},           // LSTM of a sequence
       {{12, 12}, {1, 2}, {46}},           // RNN of a sequence in both directions
-      {{48, 48}, {1, 2}, {52}},           // likewise LSTM
+      {{48, 48}, {1, 2}, {52}},           // LSTM of a sequence in both directions
       {{2, 2}, {2, 2}, {48}},             // TOPK_V2
       {{3, 3}, {2, 2}, {10}},             // HASHTABLE_LOOKUP
       {{1, 1}, {2, 2}, {103}},            // UNIQUE
       {{5, 5}, {2, 2}, {120}},            // NON_MAX_SUPPRESSION_V4
-      {{6, 6}, {3, 3}, {121}},            // and V5
+      {{6, 6}, {3, 3}, {121}},            // NON_MAX_SUPPRESSION_V5
       {{2, 2}, {1, kAny}, {builtin::kSplit}},
       {{3, 3}, {1, kAny}, {102}},     // SPLIT_V
       {{1, 1}, {1, kAny}, {88}},      // UNPACK
@@ -126,7 +128,7 @@ void HostsCustomOperatorsHaveOptions(const ModelFile& model) {
   });
 }
 
-// Kernels of other types than int16 read one that is not there.
+// Without a bias, kernels of all types except int16 read one that is not there.
 void DepthwiseConvolutionsHaveABias(const ModelFile& model) {
   ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
     if (KindOf(model, op) != builtin::kDepthwiseConv2d || op.inputs.size() > 2) return;
@@ -138,14 +140,15 @@ void DepthwiseConvolutionsHaveABias(const ModelFile& model) {
   });
 }
 
-// Strings are a block with its own layout, resources and variants none at all: a kernel that takes
-// them for numbers writes to where nothing is.
+// Strings are a block with its own layout, and resources and variants have no layout at all. A
+// kernel that takes them for numbers writes outside of allocated memory.
 void TypesWithoutASizeAreTaken(const ModelFile& model) {
-  static constexpr Kinds kOfAnything = {31, 118, 119, 129, 200, 206, 209};  // calls
+  // operators that call graphs
+  static constexpr Kinds kOfAnything = {31, 118, 119, 129, 200, 206, 209};
   static constexpr Kinds kOfStrings = {10, 15, 22, 30,  36,  43,  45,  65,  69,  70, 71,
                                        72, 77, 94, 107, 110, 130, 137, 138, 143, 144};
   static constexpr Kinds kOfResources = {136, 137, 138, 139, 142};
-  // Their first input; the value is none.
+  // Their first input is a resource, but not the value.
   static constexpr Kinds kOfAHandle = {builtin::kReadVariable, builtin::kAssignVariable};
   ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
     const int kind = KindOf(model, op);
@@ -170,7 +173,8 @@ void TypesWithoutASizeAreTaken(const ModelFile& model) {
 
 // Hosts copy as many bytes as the input has.
 void CopiesHaveTheTypeOfTheirInput(const ModelFile& model) {
-  // By which input it is: SPLIT has its axis first, SELECT and FILL what they select by and fill.
+  // The input whose type the output must have: SPLIT has its axis first, SELECT and FILL have the
+  // condition or the shape first.
   static constexpr Kinds kFirst = {2,   5,   22,  26,  34,  36,  37,  38,  39,  43,  45,
                                    60,  65,  69,  70,  83,  88,  93,  100, 102, 105, 107,
                                    112, 113, 115, 125, 130, 151, 153, 154, 155, 157};
@@ -202,7 +206,7 @@ std::vector<int64_t> ReadNumbers(std::span<const uint8_t> data) {
   return numbers;
 }
 
-// The numbers of a constant; none of what is computed, or of another type.
+// Returns the numbers of a constant; returns none if the tensor is computed or has another type.
 std::vector<int64_t> NumbersOf(const ModelFile& model, const FileTensor& tensor) {
   const std::span<const uint8_t> data = DataOf(model, tensor);
   if (tensor.type == FileType::kInt32) return ReadNumbers<int32_t>(data);
@@ -210,8 +214,8 @@ std::vector<int64_t> NumbersOf(const ModelFile& model, const FileTensor& tensor)
   return {};
 }
 
-// Of shapes, more than any host computes with. Operators may share constants: what is read for each
-// must not be long.
+// The most bytes of a shape, which is more than any host computes with. Operators may share
+// constants, so what is read for each operator must not be long.
 constexpr size_t kMaxShapeBytes = 64 * sizeof(int64_t);
 
 void CheckBroadcast(const Place& place, size_t index) {
@@ -243,10 +247,11 @@ struct Range {
   int64_t most;
 };
 
-// By buffer and type. Operators may share a constant, which may be long: it is read once.
+// Ranges by buffer and type. Operators may share a constant, which may be long, so it is read only
+// once.
 using ConstantRanges = std::map<std::pair<uint32_t, FileType>, std::optional<Range>>;
 
-// Of the numbers of a constant, if there are any.
+// Returns the range of the numbers of a constant, if it has any.
 std::optional<Range> RangeOf(const ModelFile& model, const FileTensor& tensor,
                              ConstantRanges& ranges) {
   const auto [entry, is_new] = ranges.try_emplace({tensor.buffer, tensor.type});
@@ -268,7 +273,8 @@ bool IsOpen(const FileTensor& tensor, size_t dimension) {
   return dimension < tensor.signature.size() && tensor.signature[dimension] == -1;
 }
 
-// Hosts look at the first length alone. How long an open sequence is, is known when it runs.
+// Hosts check only the first length. The length of an open sequence is not known before the model
+// runs.
 void CheckLengths(const Place& place, size_t index, ConstantRanges& ranges) {
   constexpr char kRemedy[] = "hosts would crash: give how many to reverse";
   const FileOperator& op = place.Graph().operators[index];
@@ -290,7 +296,7 @@ void CheckLengths(const Place& place, size_t index, ConstantRanges& ranges) {
   }
 }
 
-// A kernel reads as many values of the matrices' type as they have there.
+// A kernel reads as many values of the matrices' type as their diagonals have.
 void CheckDiagonal(const Place& place, size_t index) {
   const FileOperator& op = place.Graph().operators[index];
   const auto first = static_cast<size_t>(op.inputs[0]), second = static_cast<size_t>(op.inputs[1]);
@@ -318,8 +324,8 @@ void CheckDiagonal(const Place& place, size_t index) {
 
 }  // namespace
 
-// Kernels take all types but these integers for float32: of a smaller one, they write behind the
-// tensor.
+// Kernels treat all types except these integers as float32; for a smaller type they write past the
+// tensor's end.
 void DiagonalsFitTheirMatrices(const ModelFile& model) {
   ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
     const int kind = KindOf(model, op);
@@ -335,11 +341,11 @@ void DiagonalsFitTheirMatrices(const ModelFile& model) {
   });
 }
 
-// Hosts have tensors of any number of dimensions, but repeat values along at most 8. Sizes that the
-// file leaves open are known when it runs.
+// Hosts allow tensors of any number of dimensions, but repeat values along at most 8. Sizes that
+// the file leaves open are not known before the model runs.
 void RepeatedShapesAreOfAFewDimensions(const ModelFile& model) {
   constexpr size_t kMaxRank = 8;
-  // Arithmetic but for ADD and MUL, comparisons, logic.
+  // Arithmetic except ADD and MUL, comparisons, logic.
   static constexpr Kinds kRepeating = {41, 42, 55, 57, 58, 61, 62, 63,  71,
                                        72, 78, 84, 86, 90, 95, 99, 160, 161};
   ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
@@ -355,10 +361,11 @@ void RepeatedShapesAreOfAFewDimensions(const ModelFile& model) {
   });
 }
 
-// XNNPACK goes by the output where it looks whether it has as many dimensions.
+// XNNPACK checks only the output when it checks the number of dimensions.
 void ManyDimensionsAreKept(const ModelFile& model) {
   constexpr size_t kMaxRank = 6;
-  // Of each number another: arithmetic of one or two, activations, casts, quantization.
+  // Operators that make one number of each number: arithmetic of one or two operands, activations,
+  // casts, quantization.
   static constexpr Kinds kKeeping = {0,  6,  8,   14,  18,  19,  20,  21,  25,  28,  41,  42,
                                      47, 50, 53,  54,  55,  57,  59,  66,  73,  75,  76,  92,
                                      98, 99, 101, 104, 108, 111, 114, 116, 117, 150, 152, 158};
@@ -377,7 +384,7 @@ void ManyDimensionsAreKept(const ModelFile& model) {
   });
 }
 
-// Kernels of floats keep floats in a layer's state, of whatever type it is.
+// Kernels of floats store floats in a layer's state, whatever its type is.
 void LayersStatesAreOfTheirType(const ModelFile& model) {
   static constexpr Kinds kRecurrent = {16, 24, 27, 35, 44, 46, 52};
   ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
@@ -397,8 +404,9 @@ void LayersStatesAreOfTheirType(const ModelFile& model) {
 
 namespace {
 
-// Calls check(place, operator, state, tensor) for the operators of the kind, with the tensor that
-// takes the state's value or gives it, if they tell which state it is and the tensor its shape.
+// Calls check(place, operator, state, tensor) for each operator of the kind, with the tensor that
+// takes or gives the state's value. Operators are left out if the state, or the shape of the
+// tensor, is not known.
 template <typename Check>
 void ForEachUseOfAState(const ModelFile& model, int kind, Check check) {
   std::vector<std::map<int32_t, const std::string*>> handles(model.graphs.size());
@@ -416,9 +424,10 @@ void ForEachUseOfAState(const ModelFile& model, int kind, Check check) {
 
 }  // namespace
 
-// A host reads as many bytes as it is to write, and XNNPACK writes as many as there were before.
+// A host reads as many bytes as it will write, and XNNPACK writes as many as the state had before.
 void StatesKeepTheirShape(const ModelFile& model) {
-  std::map<std::string_view, std::span<const int32_t>> shapes;  // in which they are read
+  // the shape in which each state is read
+  std::map<std::string_view, std::span<const int32_t>> shapes;
   ForEachUseOfAState(model, builtin::kReadVariable,
                      [&](const Place& place, size_t, const std::string& state, size_t value) {
                        shapes.try_emplace(state, place.Graph().tensors[value].shape);
@@ -434,7 +443,7 @@ void StatesKeepTheirShape(const ModelFile& model) {
                      });
 }
 
-// Kernels go by these numbers without a look at what they lead to.
+// Kernels use these numbers without checking where they lead.
 void ArgumentsAreInRange(const ModelFile& model) {
   constexpr int kBroadcastArgs = 145;
   constexpr int32_t kMaxRadius = 1 << 30;
@@ -459,7 +468,7 @@ namespace {
 
 using Tensors = std::vector<int32_t>;
 
-// As many, of the same types.
+// Checks that there are as many tensors, and that they have the same types.
 void CheckFit(const Place& place, size_t index, std::span<const int32_t> own, const Place& called,
               const Tensors& others, const std::string& what) {
   const std::string name = what + " of graph #" + std::to_string(called.graph);
@@ -480,8 +489,8 @@ void CheckFit(const Place& place, size_t index, std::span<const int32_t> own, co
   }
 }
 
-// Hosts give the called graph's inputs the shapes of its caller's, and XNNPACK, which has taken the
-// graph's operators by then, crashes on more dimensions than it has.
+// Hosts give the called graph's inputs the shapes of the caller's. By then XNNPACK has claimed the
+// graph's operators, and it crashes if there are more dimensions than it supports.
 void CheckRanks(const Place& place, size_t index, std::span<const int32_t> own,
                 const Place& called) {
   constexpr size_t kMaxRank = 6;

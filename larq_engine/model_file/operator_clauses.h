@@ -1,5 +1,5 @@
-// Clauses about what single operators of the host need: where their kernels, or XNNPACK's, rely on
-// it unchecked.
+// Clauses about single operators of the host, whose kernels, or XNNPACK's, rely on these conditions
+// without checking them.
 #ifndef LARQ_ENGINE_MODEL_FILE_OPERATOR_CLAUSES_H_
 #define LARQ_ENGINE_MODEL_FILE_OPERATOR_CLAUSES_H_
 
@@ -9,10 +9,12 @@
 
 namespace larq_engine {
 
-// Custom operators that hosts bring along. They need all of their inputs and their options.
+// Tells whether hosts bring this custom operator along. These operators need all of their inputs
+// and their options.
 bool IsCustomOfHosts(std::string_view name);
 
-// Each throws FileError; indices of tensors, graphs and kinds are known to be legal.
+// Each function throws FileError. The indices of tensors, graphs and kinds must be known to be
+// legal.
 void OperatorsHaveTheirTensors(const ModelFile& model);
 void HostsCustomOperatorsHaveOptions(const ModelFile& model);
 void DepthwiseConvolutionsHaveABias(const ModelFile& model);

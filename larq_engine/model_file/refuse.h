@@ -1,4 +1,4 @@
-// How clauses name what is wrong.
+// Words the errors of clauses.
 #ifndef LARQ_ENGINE_MODEL_FILE_REFUSE_H_
 #define LARQ_ENGINE_MODEL_FILE_REFUSE_H_
 
@@ -11,7 +11,7 @@
 
 namespace larq_engine {
 
-// For what no converter writes.
+// The remedy for faults that no converter makes.
 inline constexpr char kDamaged[] = "the file is corrupted: copy or convert it again";
 
 [[noreturn]] inline void Refuse(const std::string& place, const std::string& expected,
@@ -20,7 +20,7 @@ inline constexpr char kDamaged[] = "the file is corrupted: copy or convert it ag
                   "; " + remedy);
 }
 
-// Of several numbers the first ones.
+// Returns the first few of several numbers as text.
 template <typename Numbers>
 std::string SomeOf(const Numbers& numbers) {
   std::string text;
@@ -30,12 +30,13 @@ std::string SomeOf(const Numbers& numbers) {
   return "[" + text + (numbers.size() > 8 ? ", ...]" : "]");
 }
 
-// A name of a file may be of any length, and hold any byte: a 0 would end the message.
+// Returns a name from a file in a printable form. The name may have any length and contain any
+// byte, and a 0 would end the message.
 inline std::string Shown(const std::string& name) {
   constexpr size_t kMaxBytes = 80;
   size_t end = std::min(name.size(), kMaxBytes);
   while (end > 0 && end < name.size() && (static_cast<uint8_t>(name[end]) & 0xC0) == 0x80) {
-    --end;  // a whole character
+    --end;  // keeps whole characters
   }
   std::string text;
   for (const char c : name.substr(0, end)) {
@@ -46,8 +47,8 @@ inline std::string Shown(const std::string& name) {
   return end < name.size() ? text + "..." : text;
 }
 
-// What a message names. It becomes text where there is a message: there are as many parts as
-// operators, and their names may be long.
+// A part of a model that a message names. It becomes text only if there is a message, because a
+// model has as many parts as operators, and their names may be long.
 class Part {
  public:
   enum Kind { kTensor, kOperator };
@@ -61,7 +62,7 @@ class Part {
     const std::string number = "#" + std::to_string(index_);
     const auto name = [&](size_t tensor) { return "'" + Shown(graph.tensors[tensor].name) + "'"; };
     if (kind_ == kTensor) return place + "tensor " + name(index_) + " (" + number + ")";
-    // The name of its output, as users know layers by it.
+    // An operator is shown with the name of its output, by which users know layers.
     const std::vector<int32_t>& outputs = graph.operators[index_].outputs;
     const bool has_output = !outputs.empty() && outputs[0] >= 0 &&
                             static_cast<size_t>(outputs[0]) < graph.tensors.size();

@@ -33,7 +33,8 @@ struct Scaled {
     return Tensor().quantization.has_value() ? Tensor().quantization->scales.size() : 0;
   }
 
-  // Kernels of the operators here take one for the whole tensor; of several, hosts give them 0.
+  // Kernels of the operators here take one scale for the whole tensor; if there are several, hosts
+  // give them 0.
   std::optional<float> Scale() const {
     if (Scales() == 0) return std::nullopt;
     return Scales() == 1 ? Tensor().quantization->scales[0] : 0.0f;
@@ -51,7 +52,7 @@ struct Scaled {
 
 constexpr char kAnyHost[] = "hosts";
 
-// They abort on 1 alone of those from 1.
+// Hosts abort if a scale is 1, but not if it is larger.
 void CheckComparison(const std::vector<Scaled>& inputs) {
   for (const Scaled& input : inputs) {
     const std::optional<float> scale = input.Scale();
@@ -60,8 +61,9 @@ void CheckComparison(const std::vector<Scaled>& inputs) {
   }
 }
 
-// They make a multiplier of the quotient of scales (2 input)^power / (2^shift output), and abort
-// where it is not below 1, which LiteRT does not for SUB, or 0: its divisor is a float.
+// Hosts make a multiplier of the quotient of scales (2 input)^power / (2^shift output). They abort
+// if it is 0, because the divisor is a float. They also abort if it is not below 1, except for SUB
+// in LiteRT.
 void CheckSum(int kind, const std::vector<Scaled>& inputs, const Scaled& output, int power,
               int shift) {
   double largest = 0;
@@ -79,7 +81,7 @@ void CheckSum(int kind, const std::vector<Scaled>& inputs, const Scaled& output,
   if (*output.Scale() > most) output.Refuse("of at most " + TextOf(most), kAnyHost);
 }
 
-// It leaves tensors of several to its host.
+// XNNPACK leaves tensors of several scales to its host.
 void CheckXnnpack(const Scaled& tensor) {
   if (!IsOf8Bits(tensor.Tensor()) || tensor.Scales() != 1) return;
   if (!std::isnormal(*tensor.Scale()) || *tensor.Scale() < 0) {
@@ -91,7 +93,7 @@ void CheckXnnpack(const Scaled& tensor) {
 
 void ScalesAreNumbers(const ModelFile& model) {
   ForEachTensor(model, [](const Place& place, size_t index, const FileTensor& tensor) {
-    // Of any other type nobody computes by a scale.
+    // No kernel computes with the scale of any other type.
     const bool is_quantized = BitsOf(tensor.type) <= 16 && tensor.type != FileType::kFloat16 &&
                               tensor.type != FileType::kBfloat16;
     if (!is_quantized || !tensor.quantization.has_value()) return;

@@ -6,9 +6,10 @@
 
 namespace larq_engine {
 
-// Each throws FileError; indices of tensors and the numbers of operators' tensors are known to be
-// legal. Scales of 0 and denormal ones are legal but where a host crashes on them: converters write
-// them for channels that do nothing, and for what was always 0 when it was measured.
+// Each function throws FileError. The indices of tensors, and the number of tensors of each
+// operator, must be known to be legal. Scales of 0 and denormal scales are legal unless a host
+// crashes on them: converters write them for channels that do nothing, and for values that were
+// always 0 in calibration.
 void ScalesAreNumbers(const ModelFile& model);
 void ScalesFitTheirOperators(const ModelFile& model);
 

@@ -7,8 +7,8 @@
 namespace larq_engine {
 namespace {
 
-// The dimensions in the order in which they are walked: those of the shape, some of them divided
-// into blocks, then those within a block.
+// The dimensions in the order in which they are traversed: those of the shape, some of which are
+// divided into blocks, then those within a block.
 class SparseWalk {
  public:
   SparseWalk(const FileTensor& tensor, const Part& place)
@@ -114,7 +114,7 @@ class SparseWalk {
 
   const FileSparsity& sparsity_;
   const Part& place_;
-  std::vector<int64_t> sizes_;  // of the dimensions, in blocks where they are divided
+  std::vector<int64_t> sizes_;  // sizes of the dimensions, in blocks if they are divided
   std::vector<size_t> level_of_;
 };
 
@@ -122,7 +122,8 @@ class SparseWalk {
 
 void CheckSparsity(const FileTensor& tensor, size_t data_size, const Part& place) {
   const uint64_t values = SparseWalk(tensor, place).Count();
-  // There are no more than the shape has, as indices rise: the number of bits fits.
+  // Indices rise, so there are no more values than the shape has, and the number of bits does not
+  // overflow.
   const uint64_t bytes = (values * static_cast<uint64_t>(BitsOf(tensor.type)) + 7) / 8;
   if (bytes != data_size) {
     Refuse(place, std::to_string(bytes) + " bytes of sparse values", std::to_string(data_size));

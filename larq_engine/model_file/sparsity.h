@@ -1,4 +1,4 @@
-// Whether the indices of a sparse constant lead into it.
+// Checks that the indices of a sparse constant lead into it.
 #ifndef LARQ_ENGINE_MODEL_FILE_SPARSITY_H_
 #define LARQ_ENGINE_MODEL_FILE_SPARSITY_H_
 
@@ -6,7 +6,8 @@
 
 namespace larq_engine {
 
-// Throws FileError if they do not. `place` names the tensor; `data_size` is of its constant.
+// Throws FileError if they do not. `place` names the tensor; `data_size` is the size of its
+// constant in bytes.
 void CheckSparsity(const FileTensor& tensor, size_t data_size, const Part& place);
 
 }  // namespace larq_engine

@@ -25,7 +25,7 @@ enum Kind : uint8_t {
   kMetadata,
   kSignatureDef,
   kTensorMap,
-  // Options of builtin operators: those that hold vectors. All others are scalars.
+  // Options of builtin operators that hold vectors. All others hold scalars only.
   kConcatEmbeddingsOptions,
   kFullyConnectedOptions,
   kReshapeOptions,
@@ -36,12 +36,12 @@ enum Kind : uint8_t {
   kUnknown,  // a member of a union that no host reads unchecked
 };
 
-// What a field is, or what its offset points to.
+// The kind of a field, or of what its offset points to.
 struct Field {
   enum Type : uint8_t { kScalar, kString, kVector, kTable, kTables, kUnion } type;
-  uint8_t width = 4;  // of a scalar, or of a vector's elements
+  uint8_t width = 4;  // bytes of a scalar, or of a vector's element
   Kind kind = kUnknown;
-  // Of a union: the table that its type, the field before it, selects.
+  // For a union: returns the table that its type, which is the field before it, selects.
   Kind (*select)(uint8_t type) = nullptr;
 };
 
@@ -89,8 +89,8 @@ struct TableRow {
   std::vector<Field> fields;
 };
 
-// One for each Kind, in its order. Fields after the listed ones are newer than every host that does
-// not check for itself.
+// The rows of all Kinds, in their order. Fields after the listed ones are newer than every host
+// that does not check them itself.
 const std::vector<TableRow>& TableRows() {
   static const std::vector<TableRow> rows = {
       {"Model",
@@ -159,7 +159,7 @@ class Checker {
 
  private:
   void CheckTable(uint64_t start, Kind kind) {
-    // Tables may be shared; once is enough.
+    // Tables may be shared, but each is checked only once.
     if (!checked_.insert(start << 8 | kind).second) return;
     file_.Spend(kBytesOfAnEntry);
     const TableRow& row = TableRows()[kind];
@@ -189,8 +189,8 @@ class Checker {
     if (kind == kOperator) CheckOutsideData(start, 9);
   }
 
-  // Data outside the flatbuffer: the place of their first byte in the file, and their size. No host
-  // checks these; 0 and 1 mean that there are none.
+  // Checks data outside the flatbuffer, which are given by the position of their first byte in the
+  // file and by their size. No host checks these; 0 and 1 mean that there are none.
   void CheckOutsideData(uint64_t table, int field) {
     const uint64_t offset = file_.Scalar<uint64_t>(table, field);
     const uint64_t size = file_.Scalar<uint64_t>(table, field + 1);
@@ -233,7 +233,7 @@ class Checker {
     return length;
   }
 
-  // In any encoding: hosts take strings as bytes.
+  // Checks a string of any encoding, because hosts take strings as bytes.
   void CheckString(uint64_t start) {
     const uint64_t length = CheckVector(start, 1);
     if (file_.Read<uint8_t>(start + 4 + length, "the end of a string") == 0) return;
@@ -241,7 +241,7 @@ class Checker {
                     ", got none; it is corrupted: copy or convert it again");
   }
 
-  static constexpr uint64_t kBytesOfAnEntry = 64;  // of the set
+  static constexpr uint64_t kBytesOfAnEntry = 64;  // memory of an entry of the set
 
   Flatbuffer& file_;
   std::unordered_set<uint64_t> checked_;

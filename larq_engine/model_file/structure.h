@@ -1,8 +1,8 @@
 // Follows every offset of a TensorFlow Lite flatbuffer.
 //
-// A host that follows the offsets of a truncated or corrupted file unchecked takes the process down
-// (tflite_runtime 2.14 does; LiteRT and TensorFlow check, and say no more than "not a valid
-// Flatbuffer").
+// A host that follows the offsets of a truncated or corrupted file unchecked crashes the process.
+// tflite_runtime 2.14 does so; LiteRT and TensorFlow check, and report only "not a valid
+// Flatbuffer".
 #ifndef LARQ_ENGINE_MODEL_FILE_STRUCTURE_H_
 #define LARQ_ENGINE_MODEL_FILE_STRUCTURE_H_
 
@@ -10,7 +10,7 @@
 
 namespace larq_engine {
 
-// Throws FileError where something is not where an offset says, or a string has no end.
+// Throws FileError if an offset leads to something else than it should, or if a string has no end.
 void CheckStructure(Flatbuffer& file);
 
 }  // namespace larq_engine

@@ -1,4 +1,5 @@
-// What clauses have in common: going over a model, and what follows from a tensor or an operator.
+// Helpers that clauses share: functions that go over a model, and properties of a tensor or an
+// operator.
 #ifndef LARQ_ENGINE_MODEL_FILE_WALK_H_
 #define LARQ_ENGINE_MODEL_FILE_WALK_H_
 
@@ -11,7 +12,7 @@ namespace larq_engine {
 
 constexpr int32_t kAbsent = -1;
 
-// Calls check(place, index, tensor).
+// Calls check(place, index, tensor) for every tensor of the model.
 template <typename Check>
 void ForEachTensor(const ModelFile& model, Check check) {
   for (size_t graph = 0; graph < model.graphs.size(); ++graph) {
@@ -22,7 +23,7 @@ void ForEachTensor(const ModelFile& model, Check check) {
   }
 }
 
-// Calls check(place, index, operator).
+// Calls check(place, index, operator) for every operator of the model.
 template <typename Check>
 void ForEachOperator(const ModelFile& model, Check check) {
   for (size_t graph = 0; graph < model.graphs.size(); ++graph) {
