@@ -27,7 +27,7 @@ struct StepProfile {
   uint64_t total_ns;
   int64_t macs = 0;         // products of one call; 0 if the operator has none
   uint64_t bytes = 0;       // size of a transfer
-  std::string reason = "";  // why this device was chosen; empty if it is the only one
+  std::string reason = "";  // for choosing this device; empty if there is no other
   int group = -1;           // first node of those that run together, tile by tile or in one launch
   std::vector<int> absorbed = {};  // nodes that never run: this one computes their results too
   int64_t absorbed_macs = 0;       // their products in one call

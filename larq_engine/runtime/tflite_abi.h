@@ -49,7 +49,7 @@ typedef enum TfLiteType : unsigned {
   kTfLiteInt4 = 18,
 } TfLiteType;
 
-// Who owns TfLiteTensor::data. Only kTfLiteMmapRo is constant and present before Prepare.
+// Owners of TfLiteTensor::data. Only kTfLiteMmapRo is constant and present before Prepare.
 typedef enum TfLiteAllocationType : unsigned {
   kTfLiteMemNone = 0,
   kTfLiteMmapRo = 1,
@@ -271,7 +271,7 @@ typedef struct TfLiteNode {
   TfLiteIntArray* outputs;
   TfLiteIntArray* intermediates;
   TfLiteIntArray* temporaries;
-  void* user_data;  // what TfLiteRegistration::init returned
+  void* user_data;  // result of TfLiteRegistration::init
   void* builtin_data;
   const void* custom_initial_data;  // options of a custom operator, alive as long as the model
   int custom_initial_data_size;

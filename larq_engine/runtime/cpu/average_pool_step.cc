@@ -27,7 +27,7 @@ class AveragePoolStep : public Step {
     const auto* in = static_cast<const float*>(inputs[0]);
     auto* out = static_cast<float*>(output);
     const size_t values = static_cast<size_t>(range.last_pixel - range.first_pixel) * values_;
-    if (height_.taps == 0) {  // the mean of nothing
+    if (height_.taps == 0) {  // the mean of no values
       std::fill_n(out, values, std::numeric_limits<float>::quiet_NaN());
     } else if (image_) {
       for (int64_t image = range.first_pixel; image < range.last_pixel; ++image, out += values_) {
@@ -56,7 +56,7 @@ class AveragePoolStep : public Step {
   }
 
  private:
-  // Whoever sums the last of an image's parts makes the average.
+  // Sums some parts of an image. The thread that sums the last part also computes the average.
   void AverageImage(const float* in, size_t image, const StepRange& range, float* out) const {
     const auto first = static_cast<size_t>(range.first_block);
     const auto last = static_cast<size_t>(range.last_block);
@@ -82,9 +82,9 @@ class AveragePoolStep : public Step {
   int64_t pixels_ = 0;
   size_t values_ = 0;
 
-  // Of the average of whole images.
+  // For averages of whole images.
   std::optional<ImageAverage> image_;
-  mutable AlignedBuffer<float> sums_;  // of each image's parts
+  mutable AlignedBuffer<float> sums_;  // for the parts of each image
   mutable std::vector<std::atomic<size_t>> parts_done_;
 };
 

@@ -1,4 +1,5 @@
-// LceBconv2d: chooses its kernel row, runs it or the reference. It may compute a residual sum, too.
+// LceBconv2d: chooses its kernel row, and runs it or the reference. The step may also compute a
+// residual sum.
 #include <algorithm>
 #include <optional>
 #include <string_view>
@@ -50,7 +51,7 @@ class Bconv2dStep : public Step {
   bool reads_whole(size_t input) const override {
     return input == 0 || (input == 1 && residual_.is_gated);
   }
-  // The reference makes all products before it adds.
+  // The reference computes all products before it adds.
   bool in_place() const override { return conv_.has_value(); }
 
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
@@ -103,7 +104,8 @@ class Bconv2dStep : public Step {
     ops.add(values, sum.addend, pixels * channels, sum.range, values);
   }
 
-  // Packs the filter the first time, and where another row or another direction is the better one.
+  // Packs the filter the first time, and again if another row or another direction has become
+  // better.
   void ResizeKernel() {
     const bool transposes = IsColumn(op_.spec, in_width_);
     if (transposes != is_transposed_) conv_.reset();
@@ -137,18 +139,18 @@ class Bconv2dStep : public Step {
   }
 
   const Bconv2dOp& op_;
-  Bconv2dSpec spec_;  // if conv_: as it computes the layer
+  Bconv2dSpec spec_;  // with conv_: the spec that it computes
   bool is_transposed_ = false;
   ResidualOps residual_;
   StepKernels kernels_;
-  std::vector<float> ones_;      // if has_gates(): a gate where there is none
-  std::vector<float> slopes_;    // if has_gates(): those of the PRELU, or 1
+  std::vector<float> ones_;      // with has_gates(): stands in for a missing gate
+  std::vector<float> slopes_;    // with has_gates(): those of the PRELU, or 1
   std::optional<Bconv2d> conv_;  // none for the reference
   int64_t in_height_ = 0;
   int64_t in_width_ = 0;
   int64_t pixels_ = 0;
   int64_t image_pixels_ = 0;
-  int64_t gate_step_ = 0;  // values from one image's gate to the next
+  int64_t gate_step_ = 0;  // distance in values between the gates of two images
 };
 
 }  // namespace

@@ -40,7 +40,7 @@ class ConcatenationStep : public Step {
 
  private:
   const ConcatenationOp& op_;
-  std::vector<size_t> input_bytes_;  // of a pixel
+  std::vector<size_t> input_bytes_;  // size of a pixel
   size_t output_bytes_ = 0;
   int64_t pixels_ = 0;
 };

@@ -35,7 +35,7 @@ double CpuExecutor::Seconds(const Program& program, const ProgramOp& op, int hos
                       .threads = ThreadCount(host_threads)});
 }
 
-// Whatever the kernel that is forced: floats that the host computes are others.
+// A kernel that is forced does not count, because the host's floats differ from ours.
 bool CpuExecutor::ReadsBitsFaster(const SignedDenseSize& size) const {
   return PrefersSignedSums(SelectSignedSums(DetectCpuFeatures(), kAutoKernel), size);
 }
@@ -60,7 +60,7 @@ ThreadPool& CpuExecutor::Threads(int host_threads) {
 }
 
 int CpuExecutor::ThreadCount(int host_threads) const {
-  // More than there are CPUs would only wait for each other.
+  // Threads beyond the number of CPUs would only wait for each other.
   const int most = std::min(kMaxThreads, UsableCpus());
   return std::clamp(num_threads_ > 0 ? num_threads_ : host_threads, 1, most);
 }

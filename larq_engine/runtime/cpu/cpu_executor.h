@@ -27,7 +27,8 @@ class CpuExecutor : public Executor {
   std::unique_ptr<Segment> Compile(const Program& program, std::span<const size_t> ops,
                                    const std::vector<bool>& is_shared) override;
 
-  // Started at the first call; `host_threads` decides where the options do not.
+  // Starts the threads at the first call. `host_threads` decides their number if the options do
+  // not.
   ThreadPool& Threads(int host_threads);
 
   StepKernels KernelsFor(const ProgramOp& op) const;
@@ -39,7 +40,7 @@ class CpuExecutor : public Executor {
   StepKernels kernels_;
   bool fuse_;
   int num_threads_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards threads_
   std::unique_ptr<ThreadPool> threads_;
 };
 

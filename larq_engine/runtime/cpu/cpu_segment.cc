@@ -13,12 +13,12 @@
 namespace larq_engine {
 namespace {
 
-// How a group's time is shared among its steps shows in some of its units. To look at the clock
-// around each step of each made a network of 114 small steps a tenth slower.
+// Number of units whose steps are timed, to share a group's time among its steps. Reading the clock
+// around each step of each unit made a network of 114 small steps a tenth slower.
 constexpr int64_t kTimedUnits = 32;
 
-// That an operator reads and writes in a pass. Where all of 32 images go through each step
-// together, QuickNet takes 1.18 times as long (Xeon, L2 of 2 MB a core).
+// Limits the bytes that an operator reads and writes in a pass. If all of 32 images go through each
+// step together, QuickNet takes 1.18 times as long (Xeon, L2 of 2 MB a core).
 constexpr uint64_t kMostPassBytes = 1 << 20;
 
 constexpr size_t kImageRank = 4;
@@ -37,8 +37,8 @@ CpuSegment::CpuSegment(CpuExecutor& executor, const Program& program, std::span<
   }
 }
 
-// Axis 0 counts samples in images, whatever is computed of those; other values may have them
-// elsewhere.
+// In images axis 0 counts the samples, whatever operator works on them. Values of other ranks may
+// have the samples on another axis.
 int CpuSegment::CountPasses() const {
   const std::vector<int>& dims = program_.value(program_.op(op_indices_[0]).output).shape.dims;
   const int samples = dims.empty() ? 0 : dims[0];
@@ -63,17 +63,18 @@ int CpuSegment::CountPasses() const {
       static_cast<int>(std::min<uint64_t>(fitting, static_cast<uint64_t>(samples)));
   int at_once = std::max(most_at_once, 1);
   while (at_once > 1 && samples % at_once != 0) --at_once;
-  // 1009 samples of 4 KB would be as many passes, of a pixel each perhaps.
+  // With a prime number of samples, such as 1009 of 4 KB, each sample would be a pass, perhaps of
+  // one pixel.
   return at_once < most_at_once / 4 ? 1 : samples / at_once;
 }
 
 void CpuSegment::Resize(int host_threads) {
-  passes_ = std::max(CountPasses(), 1);  // none for a batch of nothing
+  passes_ = std::max(CountPasses(), 1);  // an empty batch has no passes
   StepList list = ListSteps(program_, op_indices_, is_shared_, executor_.fuse());
   if (list != list_) MakeSteps(std::move(list));
   for (const auto& op : ops_) {
     op->macs = Macs(*op->op->op, program_.value(op->op->output).shape);
-    // Where it has no step.
+    // These values stay if no step computes the operator.
     op->kernel.clear();
     op->group = op->op->name.node;
   }
@@ -83,7 +84,7 @@ void CpuSegment::Resize(int host_threads) {
     ForOperator(planned->op->op->name,
                 [&] { planned->step->Resize(inputs, Shape(planned->output.value)); });
     planned->op->kernel = planned->step->kernel();
-    // Of a pixelwise step: its inputs have as many pixels as its output.
+    // In a pixelwise step, the inputs have as many pixels as the output.
     const size_t pixels = static_cast<size_t>(planned->step->pixels());
     const auto set_pixel_bytes = [&](Place& place) {
       place.pixel_bytes = pixels == 0 ? 0 : Bytes(place.value) / pixels;
@@ -112,13 +113,13 @@ size_t CpuSegment::Bytes(size_t value) const {
   return static_cast<size_t>(CountElements(dims, dims.size())) * whole.element_bytes;
 }
 
-// What throws leaves no steps.
+// Leaves no steps if it throws.
 void CpuSegment::MakeSteps(StepList list) {
   list_ = {};
   groups_.clear();
   steps_.clear();
-  std::map<size_t, std::vector<int>> makers;  // of values: steps
-  std::map<size_t, int> first_reader;         // of values that no step makes
+  std::map<size_t, std::vector<int>> makers;  // for each value: steps
+  std::map<size_t, int> first_reader;         // for each value that no step makes
   std::map<const ProgramOp*, PlannedOp*> planned_of;
   for (const auto& op : ops_) {
     op->absorbed.clear();
@@ -164,7 +165,7 @@ void CpuSegment::MakeSteps(StepList list) {
   list_ = std::move(list);
 }
 
-// What computes some of the operator's channels, and where in the output they belong.
+// Makes the operator for some of the channels, and finds where in the output they belong.
 void CpuSegment::MakePart(const ListedStep& listed, PlannedStep& planned) const {
   const ProgramOp& op = program_.op(listed.op);
   const size_t element_bytes = program_.value(op.output).element_bytes;
@@ -321,7 +322,7 @@ void CpuSegment::PlaceValues(std::span<const std::vector<size_t>> members) {
       MemoryProduct(scratch_stride_, static_cast<size_t>(threads_->threads())));
 }
 
-// Finds where the value begins for this run; a tile has no such place.
+// Finds where the value begins in this run. A tile has no such place.
 void CpuSegment::FindValue(std::span<std::byte* const> places, int pass, Place& place) {
   if (place.kind == PlaceKind::kShared) {
     place.base = places[place.value] + static_cast<size_t>(pass) * Bytes(place.value);
@@ -333,9 +334,9 @@ struct CpuSegment::Job {
   const Group* group;
   std::byte* scratch;
   size_t scratch_stride;
-  uint64_t* step_ns;  // [workers][step_ns_stride], or null when nothing is timed
+  uint64_t* step_ns;  // [workers][step_ns_stride], or null if nothing is timed
   size_t step_ns_stride;
-  int64_t timed_every;  // units
+  int64_t timed_every;  // in units
 };
 
 void CpuSegment::RunUnits(void* data, int64_t first, int64_t last, int worker) {
@@ -359,7 +360,7 @@ void CpuSegment::RunUnits(void* data, int64_t first, int64_t last, int worker) {
         const Place& input = planned.inputs[k];
         inputs[k] = step.reads_whole(k) ? input.base : at_first_pixel(input);
       }
-      if (i > 0) range.last_block = step.blocks();  // all: only steps alone are cut there
+      if (i > 0) range.last_block = step.blocks();  // only a lone step is cut in blocks
       const auto start = timed ? ProfileClock::now() : ProfileClock::time_point();
       step.Run({inputs.data(), planned.inputs.size()}, range, scratch,
                at_first_pixel(planned.output));
@@ -394,7 +395,7 @@ void CpuSegment::RunGroup(const SegmentRun& run, int pass, Group& group) {
   }
 }
 
-// The time that a group took, shared among its steps as the workers spent theirs.
+// Shares a group's time among its steps in proportion to the time that workers spent in each.
 void CpuSegment::ShareTime(Group& group, uint64_t wall_ns) {
   std::fill(spent_.begin(), spent_.end(), 0);
   double all = 0;
@@ -432,7 +433,7 @@ void CpuSegment::AppendProfile(std::vector<StepProfile>& steps) const {
     int64_t absorbed_macs = 0;
     for (const PlannedOp* other : planned->absorbed) {
       absorbed_macs = AddProducts(absorbed_macs, other->macs);
-      const int node = other->op->name.node;  // one may be several operators
+      const int node = other->op->name.node;  // one node may be several operators
       if (absorbed.empty() || absorbed.back() != node) absorbed.push_back(node);
     }
     steps.push_back({.op = op.name.kind,

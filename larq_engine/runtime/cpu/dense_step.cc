@@ -1,4 +1,4 @@
-// FULLY_CONNECTED of the host, with few weights: the layers of a gate.
+// FULLY_CONNECTED of the host with few weights, as in the layers of a gate.
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/cpu/step_pixels.h"
 

@@ -1,4 +1,4 @@
-// ADD, MUL, RELU and its kin, PRELU, LOGISTIC of the host: each value by itself.
+// ADD, MUL, RELU and its kin, PRELU and LOGISTIC of the host. Each value is computed by itself.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -90,10 +90,11 @@ class BinaryStep : public ElementwiseStep {
   }
 
  private:
-  // kRepeated: two tensors, of which one is like the output.
+  // kRepeated stands for two tensors, one of which has the output's shape while the other is
+  // repeated.
   enum Form : uint8_t { kAlike, kChannels, kRepeated, kUnlike };
 
-  // A gate has one pixel for a whole image.
+  // Repeats a gate, which has one pixel for a whole image.
   void RunRepeated(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
                    float* out) const {
     const auto* full = static_cast<const float*>(inputs[full_]);
@@ -123,7 +124,7 @@ class BinaryStep : public ElementwiseStep {
       for (size_t i = 0; i < 2; ++i) {
         values[i] = operands[i] + operand_pixels_[i].Begin(pixel);
         if (operand_pixels_[i].size() == channels()) continue;
-        auto* repeated = reinterpret_cast<float*>(scratch);  // only one of both is so
+        auto* repeated = reinterpret_cast<float*>(scratch);  // only one of the two is repeated
         values[i] = std::fill_n(repeated, channels(), *values[i]) - channels();
       }
       of_tensors_(values[0], values[1], channels(), range_, out);
@@ -134,9 +135,9 @@ class BinaryStep : public ElementwiseStep {
   const BinaryOp& op_;
   decltype(PixelOps::add) of_tensors_;
   decltype(PixelOps::add_channels) of_channels_;
-  std::vector<float> constant_;  // its value for each channel
+  std::vector<float> constant_;  // one value for each channel
   Form form_ = kAlike;
-  size_t full_ = 0;  // of kRepeated: the one that is like the output
+  size_t full_ = 0;  // for kRepeated: index of the input with the output's shape
   std::array<BroadcastPixels, 2> operand_pixels_;
 };
 

@@ -5,14 +5,16 @@
 namespace larq_engine {
 namespace {
 
-// A tile's outputs fit a quarter of the smallest L2: with 16 KB, half of the smallest L1, whole
-// models took 0.4 % longer on a Zen 4, and 0.8 % with AVX2 alone. With several threads tiles are
-// smaller, because other work may hold up a thread: two threads took up to 3 % longer with 64 KB.
+// Limits of a tile's outputs. 64 KB fit a quarter of the smallest L2: with 16 KB, half of the
+// smallest L1, whole models took 0.4 % longer on a Zen 4, and 0.8 % with AVX2 only. With several
+// threads tiles are smaller, because other work may hold up a thread: two threads took up to 3 %
+// longer with 64 KB.
 constexpr int64_t kTileBytes = 64 * 1024;
 constexpr int64_t kSharedTileBytes = 16 * 1024;
 constexpr int64_t kMaxTilePixels = 256;  // guess
 
-// Units a thread, so that threads that start late or are interrupted do not hold up the others.
+// Several units for each thread, so that threads that start late or are interrupted do not hold up
+// the others.
 constexpr int64_t kUnitsPerThread = 4;
 
 }  // namespace
@@ -22,7 +24,8 @@ std::vector<std::vector<size_t>> GroupSteps(std::span<const FusionStep> steps, b
   std::vector<int> group_of(steps.size());
   for (size_t i = 0; i < steps.size(); ++i) {
     const FusionStep& step = steps[i];
-    // Only the latest of the groups that it reads from: all else it reads is computed before.
+    // The step can only join the latest of the groups that it reads from. Earlier groups are
+    // computed by then.
     int latest = step.beside < 0 ? -1 : group_of[static_cast<size_t>(step.beside)];
     for (int producer : step.producers) {
       if (producer >= 0) latest = std::max(latest, group_of[static_cast<size_t>(producer)]);
@@ -58,11 +61,11 @@ Tiling CutWork(int64_t pixels, size_t pixel_bytes, KernelPixels kernel, int64_t 
   const int64_t finest = (pixels + kernel.tile - 1) / kernel.tile;
   tiles = std::max(tiles, std::min(wanted, finest));
   if (tiles < wanted && step_blocks > 1) {
-    // Blocks even out the threads; more tiles would only read all filters more often.
+    // Blocks even out the threads' work. More tiles would only read all filters more often.
     tiling.blocks = std::min(step_blocks, (wanted + tiles - 1) / tiles);
     return tiling;
   }
-  // As many for each thread, or as there can be.
+  // All threads get the same number of tiles, if there are enough.
   const int64_t even = (tiles + threads - 1) / threads * threads;
   tiles = std::min(even, tiling.tiles.steps());
   return tiling;

@@ -42,7 +42,8 @@ class Finder {
   }
 
  private:
-  // The operator that makes a value which nobody else reads.
+  // Returns the operator that makes the value, if it is a T of this segment and only one operator
+  // reads the value.
   template <typename T>
   std::optional<size_t> MakerFor(size_t value) const {
     const Value& made = program_.value(value);
@@ -64,7 +65,8 @@ class Finder {
            kernel(first) == kernel(other);
   }
 
-  // Whether it cuts out all pixels' channels of that group of so many, and nothing else.
+  // Tells whether the slice takes the channels of group `group` of `groups` from all pixels, and
+  // nothing else.
   bool IsGroup(const ProgramOp& op, size_t group, size_t groups) const {
     const std::vector<int>& dims = program_.value(op.inputs[0]).shape.dims;
     const std::vector<SliceOp::Range> box = std::get<SliceOp>(*op.op).Ranges(dims);
@@ -79,7 +81,7 @@ class Finder {
 
   const Program& program_;
   const std::vector<bool>& is_shared_;
-  std::vector<bool> is_here_;  // of the program's operators: of this segment
+  std::vector<bool> is_here_;  // for each of the program's operators: it is in this segment
 };
 
 }  // namespace

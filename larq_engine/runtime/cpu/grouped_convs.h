@@ -1,6 +1,6 @@
-// Convolutions in groups, as converters write them for TensorFlow Lite: SPLIT, a CONV_2D for each
-// group, CONCATENATION. One step computes them all: it reads a group's channels where they are and
-// writes to where they belong, so that nothing is copied.
+// Convolutions in groups. In TensorFlow Lite's files they are a SPLIT, a CONV_2D for each group,
+// and a CONCATENATION. One step computes all of these: it reads a group's channels in place and
+// writes to their final place, so nothing is copied.
 #ifndef LARQ_ENGINE_RUNTIME_CPU_GROUPED_CONVS_H_
 #define LARQ_ENGINE_RUNTIME_CPU_GROUPED_CONVS_H_
 
@@ -13,8 +13,9 @@
 
 namespace larq_engine {
 
-// The steps, by the operator that joins the groups: each is of the first convolution, and absorbs
-// the others, what cuts the input, and what joins the outputs.
+// Returns the steps, indexed by the operator that joins the groups. Each step is of the first
+// convolution. It absorbs the other convolutions, the operators that cut the input, and the one
+// that joins the outputs.
 std::map<size_t, ListedStep> FindGroupedConvs(const Program& program, std::span<const size_t> ops,
                                               const std::vector<bool>& is_shared);
 

@@ -8,7 +8,7 @@
 
 namespace larq_engine {
 
-// SelectInt8's, of an ISA that the system lets this process use.
+// Returns SelectInt8's choice among the ISAs that the system lets this process use.
 inline const ByteRow& PermittedInt8Row(const Int8Conv2dSpec& spec, std::string_view kernel) {
   CpuFeatures cpu = DetectCpuFeatures();
   const ByteRow* row = &SelectInt8(cpu, spec, kernel);

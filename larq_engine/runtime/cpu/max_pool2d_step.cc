@@ -1,5 +1,5 @@
-// LceBMaxPool2d, of packed images, and MAX_POOL_2D of the host, of float images, which may compute
-// the product with a constant before it, too.
+// LceBMaxPool2d, of packed images, and MAX_POOL_2D of the host, of float images. The latter may
+// also compute the product with a constant that comes before it.
 #include <utility>
 #include <vector>
 
@@ -56,7 +56,7 @@ class MaxPool2dStep : public Step {
   WindowAxis width_;
   int64_t pixels_ = 0;
   size_t values_ = 0;
-  std::vector<float> factors_;  // one for each channel; or none
+  std::vector<float> factors_;  // one for each channel; empty without factors
 };
 
 }  // namespace

@@ -9,7 +9,8 @@
 namespace larq_engine {
 namespace {
 
-// Of each channel by itself: a constant of several channels may make them of one.
+// Tells whether the operator multiplies each channel by a constant. A constant of several channels
+// may turn one channel into several; that does not count.
 bool IsProductWithConstant(const Program& program, const ProgramOp& op) {
   const auto* binary = std::get_if<BinaryOp>(op.op.get());
   if (binary == nullptr || binary->kind != ChannelOp::kMultiply ||
@@ -33,7 +34,7 @@ std::vector<ListedStep> WithPooledProducts(const Program& program,
                                            const std::vector<bool>& is_shared,
                                            std::vector<ListedStep> steps) {
   std::map<size_t, size_t> readers = CountReaders(steps);
-  std::map<size_t, size_t> products;  // of values that a pooling alone may read: steps
+  std::map<size_t, size_t> products;  // for values that only a pooling may read: steps
   std::vector<bool> is_absorbed(steps.size());
   for (size_t i = 0; i < steps.size(); ++i) {
     ListedStep& step = steps[i];

@@ -1,5 +1,6 @@
-// Products that max pooling computes: where a constant multiplies each channel and only a pooling
-// reads that, the pooling multiplies what it compares. So an image goes to memory once, not twice.
+// Products that max pooling computes. If a constant multiplies each channel and only a pooling
+// reads the result, the pooling multiplies the values that it compares. So an image goes to memory
+// once, not twice.
 #ifndef LARQ_ENGINE_RUNTIME_CPU_POOLED_PRODUCTS_H_
 #define LARQ_ENGINE_RUNTIME_CPU_POOLED_PRODUCTS_H_
 
@@ -9,7 +10,8 @@
 
 namespace larq_engine {
 
-// Such a pooling reads what the product read, and absorbs it.
+// Replaces each such product and pooling by a pooling that reads the product's input and absorbs
+// the product.
 std::vector<ListedStep> WithPooledProducts(const Program& program,
                                            const std::vector<bool>& is_shared,
                                            std::vector<ListedStep> steps);

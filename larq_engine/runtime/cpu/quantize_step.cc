@@ -18,7 +18,7 @@ class QuantizeStep : public Step {
   QuantizeStep(const QuantizeOp& op, const StepKernels& kernels)
       : op_(op), ops_(kernels.pixel_ops) {}
 
-  // The output may have more channels, of which other steps make the others: see step_list.h.
+  // The output may have more channels, which other steps make: see step_list.h.
   void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
     pixels_ = CountPixels(inputs[0].dims);
     channels_ = static_cast<size_t>(inputs[0].dims.back());
@@ -55,7 +55,8 @@ class QuantizeStep : public Step {
   }
 
  private:
-  // Not as a limit of 0: that is compared as a float, which a thread may flush to zero.
+  // The sign is not a comparison with a limit of 0, because that compares floats, which a thread
+  // may flush to zero.
   void PackSigns(const float* in, size_t pixels, uint32_t* out) const {
     if (output_words_ == WordsFor(channels_)) return ops_.bitpack_float(in, pixels, channels_, out);
     for (size_t pixel = 0; pixel < pixels; ++pixel) {
@@ -66,12 +67,12 @@ class QuantizeStep : public Step {
   const QuantizeOp& op_;
   const PixelOps& ops_;
   size_t channels_ = 0;
-  size_t output_words_ = 0;  // of a pixel
+  size_t output_words_ = 0;  // words of a pixel
   int64_t pixels_ = 0;
   std::optional<QuantizeLimits> limits_;  // one for each channel
 };
 
-// Numbers to several bits each.
+// Quantizes numbers to several bits each.
 template <typename Value, typename Quantizer>
 class QuantizeNumbersStep : public Step {
  public:

@@ -11,11 +11,11 @@
 namespace larq_engine {
 namespace {
 
-// A convolution, and what alone reads its floats, one after another.
+// A convolution and the operators after it, each of which is the only reader of the one before.
 struct Chain {
-  size_t convolution;               // a step
-  std::vector<size_t> inputs;       // of the convolution, and of the product with a gate
-  std::vector<size_t> others = {};  // steps: that product, a PRELU
+  size_t convolution;               // index of a step
+  std::vector<size_t> inputs;       // values that the convolution and the product with a gate read
+  std::vector<size_t> others = {};  // indices of steps: that product, a PRELU
   bool has_prelu = false;
 };
 
@@ -36,7 +36,8 @@ class Chains {
     }
   }
 
-  // Of those that a sum adds, the one whose convolution comes last; null if there is none.
+  // Returns the chain that leads to the sum; of two, the one whose convolution comes last. Null if
+  // there is none.
   const Chain* Before(const ListedStep& step) const {
     const Chain* last = nullptr;
     if (step.kind != ListedStep::kWhole || !IsSum(step)) return last;
@@ -90,7 +91,8 @@ class Chains {
            Dims(step.inputs[0]) == Dims(step.inputs[1]);
   }
 
-  // A product with values of which each image has one a channel, or all have the same.
+  // Tells whether the step is a product with a gate: each image has one value for each channel, or
+  // all images share them.
   bool IsGated(const ListedStep& step, size_t input) const {
     const BinaryOp* op = OfTensors(step, ChannelOp::kMultiply);
     if (op == nullptr || op->activation != Activation::kNone) return false;
@@ -109,7 +111,7 @@ class Chains {
   }
 
   const Program& program_;
-  std::map<size_t, Chain> chains_;  // of the values that they make
+  std::map<size_t, Chain> chains_;  // indexed by the values that they make
 };
 
 }  // namespace

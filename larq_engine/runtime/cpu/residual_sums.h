@@ -1,4 +1,4 @@
-// Residual sums that convolutions compute: a convolution of bits adds the shortcut to its floats as
+// Residual sums that convolutions compute. A convolution of bits adds the shortcut to its floats as
 // it writes them, after the product with a gate and the PRELU that may come first. So these values
 // go to the cache once, and not after each operator.
 #ifndef LARQ_ENGINE_RUNTIME_CPU_RESIDUAL_SUMS_H_
@@ -10,9 +10,10 @@
 
 namespace larq_engine {
 
-// Of the convolutions whose floats lead to nothing but a sum, the last one comes where the sum was:
-// all that it reads is there by then. It reads bits, perhaps a gate, and what is added; it absorbs
-// the product with the gate, the PRELU, the sum, as far as there are such, in this order.
+// Replaces each such sum by the last convolution whose floats lead to nothing but the sum. The
+// convolution moves to the place of the sum, where all that it reads is made. It reads bits, the
+// gate if there is one, and the shortcut. It absorbs, in this order and as far as they exist, the
+// product with the gate, the PRELU, and the sum.
 std::vector<ListedStep> WithSums(const Program& program, const std::vector<bool>& is_shared,
                                  std::vector<ListedStep> steps);
 

@@ -1,4 +1,4 @@
-// FULLY_CONNECTED of the host with weights of a bit each.
+// FULLY_CONNECTED of the host with weights of one bit each.
 #include <algorithm>
 #include <optional>
 #include <type_traits>
@@ -12,7 +12,7 @@
 namespace larq_engine {
 namespace {
 
-// Fewer outputs are not worth a thread's while.
+// Blocks that a thread gets at least. Fewer outputs are not worth waking it.
 constexpr size_t kBlocksOfPart = 4;
 
 static_assert(kBlocksOfPart * kSignedLanes % kRhsPartColumns == 0);
@@ -70,7 +70,7 @@ class SignedDenseStep : public Step {
     const auto prefers = [&](const ByteRow& row) {
       return PrefersSignedBytes(row, pixels_, weights);
     };
-    // Permission is not asked without need.
+    // The system's permission is only asked for if it is needed.
     if (!prefers(SelectInt8(DetectCpuFeatures(), spec, kernels_.kernel))) {
       bytes_.reset();
     } else if (!bytes_) {

@@ -1,4 +1,4 @@
-// SPLIT, SPLIT_V, SLICE and STRIDED_SLICE of the host: a box out of a tensor.
+// SPLIT, SPLIT_V, SLICE and STRIDED_SLICE of the host. Each copies a box out of a tensor.
 #include <algorithm>
 #include <cstring>
 
@@ -48,7 +48,7 @@ class SliceStep : public Step {
   }
 
  private:
-  // Of one line, or of all where only channels are cut.
+  // Copies the pixels of one line, or of all lines if only channels are cut.
   void CopyPixels(const std::byte* in, int64_t count, std::byte* out) const {
     const int64_t step = steps_.size() > 1 ? steps_[steps_.size() - 2] : pixel_bytes_;
     if (step == pixel_bytes_) {
@@ -60,7 +60,7 @@ class SliceStep : public Step {
     }
   }
 
-  // Of the output's pixel, in bytes from the box's first value.
+  // Returns the offset, in bytes from the box's first value, of what belongs to the output's pixel.
   int64_t PlaceOf(int64_t pixel) const {
     int64_t place = 0;
     for (size_t i = steps_.size() - 1; i-- > 0; pixel /= out_dims_[i]) {
@@ -71,10 +71,10 @@ class SliceStep : public Step {
 
   const SliceOp& op_;
   std::vector<int> out_dims_;
-  std::vector<int64_t> steps_;   // bytes from one to the next of each of the input's dimensions
+  std::vector<int64_t> steps_;   // for each input dimension: bytes to the next index
   int64_t begin_ = 0;            // bytes before the box
-  bool is_of_channels_ = false;  // and of nothing else
-  int64_t pixel_bytes_ = 0;      // of the output
+  bool is_of_channels_ = false;  // only channels are cut
+  int64_t pixel_bytes_ = 0;      // size of the output's pixels
   int64_t pixels_ = 0;
 };
 

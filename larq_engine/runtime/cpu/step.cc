@@ -9,7 +9,7 @@ std::unique_ptr<Step> MakeStep(const Op& op, const StepKernels& kernels) {
   return std::visit(
       [&]<typename T>(const T& value) -> std::unique_ptr<Step> {
         if constexpr (kIsForOtherDevices<T>) {
-          return nullptr;  // see above
+          return nullptr;  // refused above
         } else {
           return MakeStep(value, kernels);
         }

@@ -15,8 +15,9 @@
 namespace larq_engine {
 namespace {
 
-// Of one concatenation, and steps for parts of all: chains of any length would have as many as the
-// square of that. A block of BinaryDenseNet45 has 13 parts, all of it 600 steps.
+// Limits of the parts of one concatenation, and of the steps for parts in all: the steps of a chain
+// of concatenations would grow with the square of its length. A block of BinaryDenseNet45 has 13
+// parts; the whole network has 600 steps.
 constexpr size_t kMostParts = 64;
 constexpr size_t kMostPartSteps = 10'000;
 
@@ -80,8 +81,8 @@ class Lister {
                           : values_[value - values].channels;
   }
 
-  // Whether the operator is computed in parts. Of what is done to each channel by itself, these are
-  // its own.
+  // Tells whether the operator is computed in parts, and lists the parts of its output. An operator
+  // that treats each channel by itself gets parts of its own for those of its input.
   bool TakeApart(const ProgramOp& op) {
     if (IsConcatenation(op)) return TakeApartConcatenation(op);
     if (op.inputs.size() != 1) return false;
@@ -99,9 +100,9 @@ class Lister {
     return true;
   }
 
-  // Parts of concatenations of concatenations are those of all of them. They are whole words of
-  // bits: else each layer of a block would need all of them together. What others have made alone
-  // is copied together at once.
+  // A concatenation's parts include those of the concatenations that it reads. Each part is whole
+  // words of bits; otherwise each layer of a block would need all parts of a word together. Inputs
+  // that all come from outside the segment are copied at once, not in parts.
   bool TakeApartConcatenation(const ProgramOp& op) {
     const auto is_made = [&](size_t value) { return is_made_[value]; };
     const auto is_whole = [&](size_t value) {
@@ -129,14 +130,14 @@ class Lister {
     return true;
   }
 
-  // Enough to be fused.
+  // Tells whether the output has enough pixels to be fused.
   bool HasPixels(const ProgramOp& op) const {
     return CountPixels(program_.value(op.output).shape.dims) >= kMinFusedPixels;
   }
 
   void Add(ListedStep step) { steps_.push_back(std::move(step)); }
 
-  // A step for each of the parts, which makes one of `made`, or, without those, a part of the
+  // Adds a step for each of the parts. It makes one of `made` or, if that is empty, a part of the
   // operator's output.
   void AddEach(size_t op, std::span<const size_t> parts, std::span<const size_t> made) {
     int64_t first = 0;
@@ -156,11 +157,12 @@ class Lister {
     for (size_t i = first; i < steps_.size(); ++i) steps_[i].kind = ListedStep::kJoin;
   }
 
-  // What reads a part comes as soon as that is made.
+  // Returns the steps in an order in which the readers of a part follow as soon as the part is
+  // made.
   std::vector<ListedStep> InOrder() {
-    std::map<size_t, std::vector<size_t>> readers;  // of values: steps of parts
-    std::map<size_t, size_t> makers;                // of values: how many are to come
-    std::vector<bool> follows;                      // of steps: another, at once
+    std::map<size_t, std::vector<size_t>> readers;  // for each value: steps of parts
+    std::map<size_t, size_t> makers;                // for each value: makers that are still to come
+    std::vector<bool> follows;                      // for each step: it comes right after another
     for (size_t i = 0; i < steps_.size(); ++i) {
       const bool is_of_part = steps_[i].kind != ListedStep::kWhole;
       if (is_of_part) readers[steps_[i].inputs[0]].push_back(i);
@@ -184,11 +186,12 @@ class Lister {
     return ordered;
   }
 
-  // Steps of few pixels come as soon as what they read is made. So a gate, which is computed from a
-  // layer's input, is there before the layer, and what reads both joins the layer's group.
+  // Moves steps of few pixels to where their inputs are just made. So a gate, which is computed
+  // from a layer's input, is made before the layer, and the product of both joins the layer's
+  // group.
   std::vector<ListedStep> SmallEarly(std::vector<ListedStep> steps) const {
-    std::map<size_t, size_t> made_at;              // of values: after which of the others
-    std::vector<std::pair<size_t, size_t>> order;  // that, and which step
+    std::map<size_t, size_t> made_at;              // for each value: step after which it is made
+    std::vector<std::pair<size_t, size_t>> order;  // step that it follows, and the step itself
     for (size_t i = 0; i < steps.size(); ++i) {
       const ListedStep& step = steps[i];
       size_t at = i + 1;
@@ -213,14 +216,14 @@ class Lister {
 
   const Program& program_;
   std::span<const size_t> ops_;
-  const std::vector<bool>& is_shared_;      // of the program's values
-  std::vector<std::vector<size_t>> parts_;  // of each value: none of what is one itself
-  std::vector<bool> is_in_parts_;           // of each operator
+  const std::vector<bool>& is_shared_;      // for each of the program's values
+  std::vector<std::vector<size_t>> parts_;  // for each value; no part has parts itself
+  std::vector<bool> is_in_parts_;           // for each operator
   size_t part_steps_left_ = kMostPartSteps;
-  std::vector<bool> is_made_;             // of each value: by one of the operators
-  std::vector<bool> is_needed_;           // of each value, whole
-  std::map<size_t, ListedStep> grouped_;  // by the operator that joins the groups
-  std::vector<bool> is_absorbed_;         // of the program's operators: by those
+  std::vector<bool> is_made_;             // for each value: an operator here makes it
+  std::vector<bool> is_needed_;           // for each value: it is needed whole
+  std::map<size_t, ListedStep> grouped_;  // indexed by the operator that joins the groups
+  std::vector<bool> is_absorbed_;  // for each of the program's operators: grouped_ has absorbed it
   std::vector<PartValue> values_;
   std::vector<ListedStep> steps_;
 };

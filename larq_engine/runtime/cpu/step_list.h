@@ -1,5 +1,6 @@
-// Which steps compute a segment's operators: a pure function of the program. Mostly one for each;
-// concatenations, and what reads them channel by channel, are taken apart.
+// Chooses the steps that compute a segment's operators: a pure function of the program. Most
+// operators have one step. Concatenations, and operators that read them channel by channel, are
+// computed in parts.
 #ifndef LARQ_ENGINE_RUNTIME_CPU_STEP_LIST_H_
 #define LARQ_ENGINE_RUNTIME_CPU_STEP_LIST_H_
 
@@ -22,20 +23,20 @@ struct ChannelRange {
 struct ListedStep {
   enum Kind : uint8_t {
     kWhole,     // computes the operator
-    kChannels,  // some of its channels, from the input's, which are as many
-    kJoin,      // copies those to where they belong in its output
+    kChannels,  // computes some channels of the operator, from as many of the input's
+    kJoin,      // copies some channels to their place in the output
   };
   Kind kind;
-  size_t op;                                         // of the program
-  std::vector<size_t> inputs;                        // values of the program, or parts of them
-  size_t output;                                     // likewise
+  size_t op;                   // number in the program
+  std::vector<size_t> inputs;  // numbers of values of the program, or of parts of them
+  size_t output;               // number of a value or part
   ChannelRange channels = {.first = 0, .count = 0};  // unless kWhole
-  std::vector<size_t> absorbed = {};                 // of the program: what it computes as well
+  std::vector<size_t> absorbed = {};                 // other operators that it computes as well
   bool operator==(const ListedStep&) const = default;
 };
 
-// Some channels of a value, which nothing but the segment needs: after the program's values it has
-// the next number.
+// Some channels of a value that only the segment needs. Parts are numbered after the program's
+// values.
 struct PartValue {
   size_t whole;
   int64_t channels;
@@ -48,19 +49,23 @@ struct StepList {
   bool operator==(const StepList&) const = default;
 };
 
-// How many steps read each value.
+// Returns how many steps read each value.
 std::map<size_t, size_t> CountReaders(std::span<const ListedStep> steps);
 
-// Those that no other step has absorbed, in their order.
+// Returns the steps that no other step has absorbed, in their order.
 std::vector<ListedStep> WithoutAbsorbed(std::vector<ListedStep> steps,
                                         const std::vector<bool>& is_absorbed);
 
-// For the shapes that the program has now. What is done to each channel of a concatenation by
-// itself is done to its parts where they are made, while they are in the cache, for all readers to
-// come. So nobody reads a block's channels once for each of its layers, and of a concatenation that
-// only such operators and other concatenations read there is nothing. What is needed whole is
-// copied together part by part. Convolutions compute residual sums (residual_sums.h), poolings
-// products (pooled_products.h), and one step all groups of a convolution (grouped_convs.h).
+// Lists the steps for the program's current shapes.
+//
+// An operation on each channel of a concatenation by itself is computed on the concatenation's
+// parts as soon as they are made, while they are in the cache, and for all later readers. So a
+// block's channels are not read once for each of its layers. A concatenation that is read only by
+// such operators and by other concatenations is never written. A value that is needed whole is
+// copied together part by part.
+//
+// Convolutions also compute residual sums (residual_sums.h), poolings compute products
+// (pooled_products.h), and one step computes all groups of a convolution (grouped_convs.h).
 StepList ListSteps(const Program& program, std::span<const size_t> ops,
                    const std::vector<bool>& is_shared, bool fuse);
 

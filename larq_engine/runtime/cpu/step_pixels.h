@@ -1,4 +1,4 @@
-// The pixels of a tensor: all dimensions but the last.
+// Counts the pixels of a tensor: all dimensions but the last.
 #ifndef LARQ_ENGINE_RUNTIME_CPU_STEP_PIXELS_H_
 #define LARQ_ENGINE_RUNTIME_CPU_STEP_PIXELS_H_
 
@@ -6,7 +6,7 @@
 
 namespace larq_engine {
 
-// Any number of pixels without channels is no work.
+// Returns 0 if there are no channels, because pixels without channels are no work.
 inline int64_t CountPixels(const std::vector<int>& dims) {
   const int64_t values = CountElements(dims, dims.size());
   return values == 0 || dims.empty() ? values : values / dims.back();

@@ -9,17 +9,18 @@
 namespace larq_engine {
 namespace {
 
-// Of one core, in a server or a laptop of today. Nobody tells a process the clock that it will get.
+// Speed of one core in a server or laptop of today. A process cannot know the clock that it will
+// get.
 constexpr double kClock = 3e9;
 constexpr double kBytesPerSecond = 1e10;
 
-// The reference takes one product after the other.
+// The reference computes one product after the other.
 constexpr double kReferenceMacsPerCycle = 1;
 
 double ProductCycles(const Bconv2dOp& conv, const TensorShape& output, const StepCpu& cpu) {
   if (cpu.kernel != kReferenceKernel) {
     const int64_t pixels = CountElements(output.dims, 3);
-    // An output of one column has an input of one, where the stride is 1.
+    // An output of one column has an input of one column if the stride is 1.
     const Bconv2dSpec spec =
         IsColumn(conv.spec, output.dims[2]) ? Transposed(conv.spec) : conv.spec;
     const ProductChoice choice = SelectProduct(cpu.features, spec, cpu.kernel, pixels == 1);
@@ -29,7 +30,7 @@ double ProductCycles(const Bconv2dOp& conv, const TensorShape& output, const Ste
 }
 
 // With AVX-512 a row of 4096 floats to 4096 takes 0.168 ms (docs/performance.md). Other rows were
-// not measured and are taken to need twice as long.
+// not measured; they are assumed to need twice as long.
 double SignedSumsCycles(const Op& dense, const TensorShape& output, const StepCpu& cpu) {
   const Isa isa = SelectSignedSums(cpu.features, cpu.kernel).isa;
   const double macs_per_cycle = isa == Isa::kPortable   ? kReferenceMacsPerCycle

@@ -1,4 +1,4 @@
-// What a step is expected to take, so that devices can be compared: a pure function.
+// Estimates the time of a step, so that devices can be compared: a pure function.
 #ifndef LARQ_ENGINE_RUNTIME_CPU_STEP_SECONDS_H_
 #define LARQ_ENGINE_RUNTIME_CPU_STEP_SECONDS_H_
 
@@ -10,7 +10,7 @@
 
 namespace larq_engine {
 
-// What is known of the CPU that would do it.
+// The CPU and the settings that the estimate is for.
 struct StepCpu {
   CpuFeatures features;
   std::string_view kernel;  // as in StepKernels

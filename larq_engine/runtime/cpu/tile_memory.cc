@@ -59,16 +59,17 @@ class Placer {
   }
 
  private:
-  // Of an output, by the numbers of groups: those that make it, and the latest that needs it.
+  // The life of an output in numbers of groups: the last group that makes a part of it, and the
+  // last that needs it.
   struct Life {
     size_t last_maker = 0;
     size_t last = 0;
-    size_t last_member = 0;  // of that group, that reads it
-    bool pixelwise = true;   // all that read it there
+    size_t last_member = 0;  // of group `last`: the last member that reads the output
+    bool pixelwise = true;   // all readers in group `last` read only the pixel that they compute
     bool is_placed = false;
   };
 
-  // In the order of groups and their members, as AddReader.
+  // AddMaker and AddReader must be called in the order of groups and their members.
   void AddMaker(size_t group, size_t output) {
     lives_[output].last_maker = group;
     lives_[output].last = group;
@@ -102,10 +103,10 @@ class Placer {
     buffers_[buffer_of_[output]].last = lives_[output].last;
   }
 
-  // A sum takes the place of the shortcut that it ends, and of tiles each the place of the one
-  // before: half the memory is half the cache. The output that the member may write over, or -1:
-  // nobody reads it after the member, and those of the group that do read it look at the pixel at
-  // hand only. In the arena, earlier groups made it.
+  // Returns the output that the member may overwrite, or -1. Nobody reads that output after the
+  // member, and its readers in the group read only the pixel that they compute. In the arena, an
+  // earlier group must have made it. So a sum takes the place of the shortcut that ends there, and
+  // each tile that of the tile before: half the memory needs half the cache.
   int FindDyingInput(size_t group, size_t member, PlaceKind kind) const {
     const TileMemoryStep& step = steps_[groups_[group][member]];
     if (!step.in_place) return -1;
@@ -127,9 +128,9 @@ class Placer {
 
   std::span<const TileMemoryStep> steps_;
   std::span<const std::vector<size_t>> groups_;
-  std::vector<Life> lives_;  // of outputs, by the first steps that make them
+  std::vector<Life> lives_;  // for each output, indexed by the first step that makes it
   std::vector<ArenaBuffer> buffers_;
-  std::map<size_t, size_t> buffer_of_;  // output -> where it is
+  std::map<size_t, size_t> buffer_of_;  // output -> number of its buffer
   TileMemory placement_;
 };
 

@@ -2,8 +2,8 @@
 // opens a library that it finds by name (libLiteRtGpuAccelerator.so and others, in the folder of
 // its runtime) and reads the structure below, which makes the same delegate.
 //
-// Declared by us like tflite_abi.h, from version 1 of the interface. Structures begin with their
-// size and version, and only grow at their end.
+// The structures are declared by us, like those of tflite_abi.h, from version 1 of the interface.
+// They begin with their size and version, and only grow at their end.
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -30,7 +30,7 @@ struct ApiVersion {
   int patch;
 };
 
-// What LiteRT offers to accelerators; we need one of its functions.
+// The functions that LiteRT offers to accelerators, of which we need one.
 struct RuntimeContext {
   AbiHeader header;
   void* before[17];
@@ -51,7 +51,7 @@ struct AcceleratorDefinition {
 static_assert(sizeof(void*) != 8 || sizeof(AcceleratorDefinition) == 200);
 static_assert(sizeof(void*) != 8 || offsetof(RuntimeContext, wrap_delegate) == 144);
 
-// What users ask for to get an accelerator that LiteRT has not built in.
+// The accelerator that users must ask for to get one that is not built into LiteRT.
 constexpr int kHardwareGpu = 1 << 1;
 
 Status GetName(void*, const char** name) {
@@ -80,13 +80,13 @@ Status CreateDelegate(RuntimeContext* context, void*, void*, void*, void** wrapp
     return kErrorUnsupportedRuntimeVersion;
   }
   try {
-    // Nobody can hand us options here. Who asks for a GPU means one, where it is there.
+    // LiteRT passes no options here. A user who asks for a GPU gets one if there is one.
     const EngineOptions options = ParseEngineOptions(nullptr, nullptr, 0, DeviceOption::kAuto);
     TfLiteDelegate* delegate = MakeDelegate(MakeEngine(options), options);
     const Status status = context->wrap_delegate(delegate, tflite_plugin_destroy_delegate, wrapper);
     if (status != kOk) tflite_plugin_destroy_delegate(delegate);
     return status;
-  } catch (const std::exception&) {  // a variable of the environment, or memory
+  } catch (const std::exception&) {  // the cause is an environment variable, or a lack of memory
     return kErrorRuntimeFailure;
   }
 }

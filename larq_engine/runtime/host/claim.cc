@@ -7,7 +7,7 @@
 namespace larq_engine {
 namespace {
 
-// Whether the node's results depend on nothing but constants and tensors that are `fixed`.
+// Tells whether the node's results depend only on constants and on tensors in `fixed`.
 bool IsFixed(const HostGraph& graph, const HostNode& node, const std::set<int>& fixed) {
   return std::all_of(node.inputs.begin(), node.inputs.end(), [&](int tensor) {
     return tensor == kTfLiteOptionalTensor || fixed.contains(tensor) ||
@@ -16,7 +16,8 @@ bool IsFixed(const HostGraph& graph, const HostNode& node, const std::set<int>& 
   });
 }
 
-// But for weights that a plan unpacks or reads unpacked.
+// Tells whether an input is in `fixed`. Weights that a plan unpacks, or reads unpacked, do not
+// count.
 bool ReadsFixed(const HostNode& node, const std::set<int>& fixed) {
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     const bool are_weights = i == 1 && node.weights != nullptr;
@@ -25,7 +26,7 @@ bool ReadsFixed(const HostNode& node, const std::set<int>& fixed) {
   return false;
 }
 
-// Nodes by number, and those that are still to be looked at from each tensor.
+// Finds the nodes to take, starting from some and following the tensors between nodes.
 class Search {
  public:
   explicit Search(std::span<const HostNode> nodes) : nodes_(nodes), taken_(nodes.size()) {}
@@ -36,7 +37,8 @@ class Search {
     queue_.push_back(i);
   }
 
-  // To be taken if a neighbour is, or one that reads it.
+  // Adds a node to take if a node that reads its result is taken or, without `must_be_read`, any
+  // neighbour.
   void AddCandidate(size_t i, bool must_be_read) {
     if (!must_be_read) {
       for (int tensor : nodes_[i].inputs) readers_[tensor].push_back(i);
@@ -44,7 +46,7 @@ class Search {
     for (int tensor : nodes_[i].outputs) makers_[tensor].push_back(i);
   }
 
-  // All that are taken, then. Every tensor is followed once in each direction.
+  // Returns all nodes that are taken. Every tensor is followed once in each direction.
   std::vector<int> Finish() {
     while (!queue_.empty()) {
       const HostNode& node = nodes_[queue_.back()];
@@ -60,7 +62,7 @@ class Search {
   }
 
  private:
-  using Neighbours = std::map<int, std::vector<size_t>>;  // of tensors
+  using Neighbours = std::map<int, std::vector<size_t>>;  // for each tensor
 
   void TakeAll(Neighbours& neighbours, int tensor) {
     const auto found = neighbours.find(tensor);
@@ -89,8 +91,9 @@ std::vector<int> FindWeights(const HostGraph& graph) {
 std::vector<int> FindPlanNodes(const HostGraph& graph, bool fuse, bool for_others,
                                const std::function<NodeWish(const HostNode&)>& wish_for) {
   Search search(graph.nodes);
-  // Computed from constants alone, such as unpacked weights. They do not grow with the batch, or
-  // are constants by the time that plans are made: most that reads them stays with the host.
+  // Tensors that are computed from constants only, such as unpacked weights. They do not grow with
+  // the batch, or are constants by the time that plans are made. Most operators that read them stay
+  // with the host.
   std::set<int> fixed;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const HostNode& node = graph.nodes[i];

@@ -1,4 +1,4 @@
-// Which nodes of a host's graph the plug-in takes over: pure functions.
+// Chooses which nodes of a host's graph the plug-in takes over. All functions are pure.
 #ifndef LARQ_ENGINE_RUNTIME_HOST_CLAIM_H_
 #define LARQ_ENGINE_RUNTIME_HOST_CLAIM_H_
 
@@ -10,24 +10,25 @@
 
 namespace larq_engine {
 
-// The nodes, in the order in which they run, whose weights are unpacked into constants.
+// Returns the nodes, in the order in which they run, whose weights are unpacked into constants.
 std::vector<int> FindWeights(const HostGraph& graph);
 
-// What is asked for a node of the host's.
+// A decision about a node of the host's before its neighbours are looked at.
 enum class NodeWish : uint8_t {
   kNone,
-  kTake,      // whatever its neighbours are
-  kTakeHere,  // the same, by the device in the host's memory
-  kLeave,     // to the host
+  kTake,      // takes it, whatever its neighbours are
+  kTakeHere,  // takes it, for the device in the host's memory
+  kLeave,     // leaves it to the host
 };
 
-// The nodes of plans: ours, those of the host's operators that are wished for, and with `fuse`
-// those that read from a node of a plan, and those that a node of a plan reads from; of some only
-// the latter (KnownOp::must_be_read). `for_others`: also those that only devices with their own
-// memory compute.
+// Returns the nodes of plans: our nodes, and the host's nodes that `wish_for` takes. With `fuse`,
+// also the host's nodes that read from a node of a plan or that a node of a plan reads from; for
+// some operators (KnownOp::must_be_read) only the latter. With `for_others`, also nodes that only
+// devices with their own memory compute.
 //
-// The same for a graph whose inputs were resized. tflite_runtime 2.14 asks again for it, while the
-// shapes of some tensors are still the old ones, and refuses what changes hands between delegates.
+// The result is the same for a graph whose inputs were resized. tflite_runtime 2.14 asks again for
+// it while some tensors still have their old shapes, and refuses nodes that change hands between
+// delegates.
 std::vector<int> FindPlanNodes(const HostGraph& graph, bool fuse, bool for_others,
                                const std::function<NodeWish(const HostNode&)>& wish_for);
 

@@ -23,20 +23,21 @@
 namespace larq_engine {
 namespace {
 
-// What a host holds. `delegate` comes first: the host's pointer to it is the pointer to us.
+// The object behind a host's delegate. `delegate` comes first, so that a pointer to it is also a
+// pointer to this.
 struct Delegate {
   TfLiteDelegate delegate = {};
-  void* reserve[8] = {};  // what a newer host may look for at the end of the delegate: nothing
+  void* reserve[8] = {};  // zeros for the fields that a newer host may expect at the end
   std::shared_ptr<Engine> engine;
-  EngineOptions options;              // that it was made with
-  std::atomic<int> last_subgraph{0};  // the host comes with them in order
-  std::mutex mutex;                   // guards what follows: interpreters may be in several threads
-  std::set<int> host_reads = {};      // tensors of the main graph that operators of its own read
-  std::string placement_text = {};    // of the model's file that was read last, and what it says:
-  std::shared_ptr<const Placement> placement = {};  // its plans share it
+  EngineOptions options;              // options of the engine
+  std::atomic<int> last_subgraph{0};  // hosts ask for the graphs in order
+  std::mutex mutex;               // guards the fields below: interpreters may be in several threads
+  std::set<int> host_reads = {};  // tensors of the main graph that the host's operators read
+  std::string placement_text = {};                  // text in the model file that was read last
+  std::shared_ptr<const Placement> placement = {};  // what it says, shared by the plans
 };
 
-// What the model's file says if the options do not.
+// Returns the options' placement or, if they have none, that of the model's file.
 std::shared_ptr<const Placement> FindPlacement(TfLiteContext* context, Delegate& delegate) {
   const EngineOptions& options = delegate.options;
   const char* text = nullptr;
@@ -78,11 +79,12 @@ void FreePlan(TfLiteContext*, void* plan) { delete static_cast<PlanNode*>(plan);
 TfLiteStatus WithPlan(TfLiteContext* context, TfLiteNode* node,
                       void (PlanNode::*method)(TfLiteContext*)) {
   auto* plan = static_cast<PlanNode*>(node->user_data);
-  if (plan == nullptr) return kTfLiteError;  // InitPlan has said why
+  if (plan == nullptr) return kTfLiteError;  // InitPlan has reported it
   return ReportingErrors(context, [&] { (plan->*method)(context); });
 }
 
-// The kernel of what is unpacked: the results are there once it is made, to run it is no work.
+// The kernel of unpacked weights. The results exist as soon as the node is made, so a run has
+// nothing to do.
 using WeightsList = std::vector<std::unique_ptr<UnpackedWeights>>;
 
 void* InitWeights(TfLiteContext* context, const char* buffer, size_t) {
@@ -100,10 +102,10 @@ void* InitWeights(TfLiteContext* context, const char* buffer, size_t) {
 void FreeWeights(TfLiteContext*, void* weights) { delete static_cast<WeightsList*>(weights); }
 
 TfLiteStatus CheckWeights(TfLiteContext*, TfLiteNode* node) {
-  return node->user_data == nullptr ? kTfLiteError : kTfLiteOk;  // InitWeights has said why
+  return node->user_data == nullptr ? kTfLiteError : kTfLiteOk;  // InitWeights has reported it
 }
 
-// Operators that stay with the host read its tensors.
+// Throws if operators that stay with the host read the tensor.
 void GiveInput(Delegate& delegate, int tensor, const GivenInput& input) {
   const std::lock_guard<std::mutex> lock(delegate.mutex);
   if (input.data != nullptr && delegate.host_reads.contains(tensor)) {
@@ -153,8 +155,8 @@ std::set<int> FindHostReads(const HostGraph& graph, std::span<const int> plans) 
   return reads;
 }
 
-// A host whose delegate fails goes back to the graph without it and prepares the operators, and
-// illegal ones crash it. So none of them can be prepared any more.
+// Makes it impossible to prepare any of the nodes. A host whose delegate fails goes back to the
+// graph without it and prepares the operators, and illegal ones crash it.
 void Forbid(TfLiteContext* context, std::span<const int> nodes) {
   for (const int index : nodes) {
     GetNode(context, index).registration->prepare = [](TfLiteContext*, TfLiteNode*) {
@@ -168,8 +170,9 @@ NodeWish WishFor(const NodePlace& place) {
   return place.IsHere() ? NodeWish::kTakeHere : NodeWish::kTake;
 }
 
-// The CPU takes such a node for its own sake, where it is faster than the host. A GPU takes dense
-// layers like any other operator between its own, and the host keeps int8 convolutions.
+// The CPU takes a special form of an operator if it is faster than the host, whatever is beside it.
+// A GPU takes dense layers like any other operator between its own, and the host keeps int8
+// convolutions.
 NodeWish WishForForm(const TfLiteContext& context, const Engine& engine, const HostNode& node) {
   const auto executors = engine.executors();
   if (!engine.fuse()) return NodeWish::kLeave;
@@ -189,7 +192,7 @@ NodeWish WishUnplaced(const TfLiteContext& context, const Engine& engine, const 
   return stays ? NodeWish::kLeave : NodeWish::kNone;
 }
 
-// The nodes of plans, as the placement leaves them. Throws where it asks for what cannot be.
+// Returns the nodes of plans, with the placement applied. Throws if the placement cannot be met.
 std::vector<int> FindPlaced(TfLiteContext* context, Delegate& delegate, int subgraph,
                             const HostGraph& graph) {
   const Engine& engine = *delegate.engine;
@@ -200,7 +203,7 @@ std::vector<int> FindPlaced(TfLiteContext* context, Delegate& delegate, int subg
         const NodePlace* place = place_of(node.index);
         return place == nullptr ? WishUnplaced(*context, engine, node) : WishFor(*place);
       });
-  if (subgraph >= 0 && !placement->nodes.empty()) {  // the host tells
+  if (subgraph >= 0 && !placement->nodes.empty()) {  // the host tells the graph's number
     const std::vector<int> known =
         FindPlanNodes(graph, engine.fuse(), true, [&](const HostNode& node) {
           return place_of(node.index) == nullptr ? NodeWish::kNone : NodeWish::kTake;
@@ -238,7 +241,8 @@ TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate) {
       const std::lock_guard<std::mutex> lock(own.mutex);
       own.host_reads.merge(FindHostReads(graph, plans));
     }
-    // `order` is the host's and ends with the first call; the nodes keep their numbers.
+    // `order` belongs to the host and is invalid after the first call; the nodes keep their
+    // numbers.
     TfLiteRegistration registration = {};
     registration.init = InitWeights;
     registration.free = FreeWeights;

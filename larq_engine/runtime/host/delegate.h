@@ -1,4 +1,4 @@
-// A delegate of the host's around an engine.
+// Makes the host's delegate of an engine.
 #ifndef LARQ_ENGINE_RUNTIME_HOST_DELEGATE_H_
 #define LARQ_ENGINE_RUNTIME_HOST_DELEGATE_H_
 

@@ -42,8 +42,9 @@ FileTensor DescribeFileTensor(const TfLiteTensor& tensor) {
   return result;
 }
 
-// The graph as if it had been read from a file. What no node writes counts as an input of the
-// graph: a delegate is not told which tensors these are. Tensors that no node uses are left out.
+// Describes the graph as if it had been read from a file. Tensors that no node writes count as
+// inputs of the graph, because a delegate is not told which tensors the inputs are. Tensors that no
+// node uses are left out.
 ModelFile DescribeGraph(TfLiteContext* context, std::span<const int> nodes) {
   ModelFile model;
   FileGraph graph;

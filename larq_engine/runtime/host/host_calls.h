@@ -20,13 +20,14 @@ TfLiteStatus ReportingErrors(TfLiteContext* context, Function function) {
   } catch (const std::bad_alloc&) {
     context->ReportError(context, "larq_engine: out of memory; feed a smaller input. ");
   } catch (const std::exception& e) {
-    // Hosts string reports together without a separator.
+    // Hosts join reports without a separator.
     context->ReportError(context, "%s. ", e.what());
   }
   return kTfLiteError;
 }
 
-// What `make` returns, written like snprintf; nothing, and 0, where memory is short.
+// Writes the text that `make` returns like snprintf. Writes an empty text and returns 0 if memory
+// is short.
 template <typename Make>
 size_t WriteText(char* text, size_t size, const Make& make) {
   try {

@@ -58,7 +58,7 @@ Claim FindClaim(const TfLiteContext& context, const HostNode& node) {
     }
     return claim;
   } catch (const OpError&) {
-    return {};  // something that only the host may know what to do with
+    return {};  // only the host may know what to do with it
   }
 }
 
@@ -75,7 +75,7 @@ NodeAndRegistration GetNode(TfLiteContext* context, int index) {
 
 namespace {
 
-// The LceUnpackWeights before node `index` that makes the tensor; null where there is none.
+// Returns the LceUnpackWeights before node `index` that makes the tensor; null if there is none.
 std::shared_ptr<const HostNode> FindWeightBits(TfLiteContext* context, int index, int tensor,
                                                const Unpackers* unpackers) {
   if (unpackers != nullptr) {
@@ -131,7 +131,7 @@ HostNode ReadNode(TfLiteContext* context, int index, const Unpackers* unpackers)
 
 namespace {
 
-// Its output may be a constant by now: it was unpacked for others.
+// The node's output may be a constant by now, because it was unpacked for other nodes.
 std::shared_ptr<const OpInfo> DescribeWeightBits(const TfLiteContext& context,
                                                  const HostNode& node) {
   auto op = std::make_shared<OpInfo>();
@@ -163,8 +163,8 @@ OpInfo DescribeOp(const TfLiteContext& context, const HostNode& node, size_t out
   return op;
 }
 
-// A host tells what graph has a number, not the number of a graph. That of the graph at hand is not
-// released: it would no longer be one that a delegate may change.
+// A host returns the graph of a number, but not the number of a graph. The graph that was asked for
+// is not released afterwards, as a delegate could no longer change it.
 int SubgraphNumber(TfLiteContext* context, int guess) {
   if (context->AcquireSubgraphContext == nullptr) return -1;
   TfLiteContext* found = nullptr;
@@ -179,7 +179,7 @@ int SubgraphNumber(TfLiteContext* context, int guess) {
 
 HostGraph ReadGraph(TfLiteContext* context, std::span<const int> order) {
   HostGraph graph;
-  Unpackers unpackers;  // a model may have many layers, each far behind its weights
+  Unpackers unpackers;  // avoids a long search for each of many layers
   for (int index : order) {
     graph.nodes.push_back(ReadNode(context, index, &unpackers));
     const HostNode& node = graph.nodes.back();

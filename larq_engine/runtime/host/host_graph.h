@@ -13,18 +13,18 @@
 
 namespace larq_engine {
 
-// Tensors by their index.
+// A node of the host's graph. Tensors are given by their index.
 struct HostNode {
-  const KnownOp* op;  // null where it stays with the host
-  int index;          // of the node, or -1 where the host does not tell
+  const KnownOp* op;  // null if it stays with the host
+  int index;          // number of the node, or -1 if the host does not tell
   std::vector<int> inputs;
   std::vector<int> outputs;
-  std::span<const uint8_t> options = {};  // alive as long as the model
+  std::span<const uint8_t> options = {};  // valid as long as the model
   HostOptions host_options = {};
   std::shared_ptr<const HostNode> weights = nullptr;  // the LceUnpackWeights that makes input 1
 };
 
-// What the host itself keeps of a node.
+// The host's own structures of a node.
 struct NodeAndRegistration {
   TfLiteNode* node;
   TfLiteRegistration* registration;
@@ -32,25 +32,25 @@ struct NodeAndRegistration {
 
 NodeAndRegistration GetNode(TfLiteContext* context, int index);
 
-// The nodes that make tensors which LceUnpackWeights unpacks.
+// Maps tensors that LceUnpackWeights makes to the nodes that make them.
 using Unpackers = std::map<int, int>;
 
-// `unpackers` are those before it, if they are known; else they are looked for.
+// `unpackers` are those before the node. If they are not given, they are searched for.
 HostNode ReadNode(TfLiteContext* context, int index, const Unpackers* unpackers = nullptr);
 
-// What stands at the node's tensors now, of those that it makes at one. Throws OpError where they
-// cannot be those of any operator of the table.
+// Describes the node with the current tensors and its output number `output`. Throws OpError if the
+// tensors fit no operator of the table.
 OpInfo DescribeOp(const TfLiteContext& context, const HostNode& node, size_t output = 0);
 
 struct HostGraph {
   std::vector<HostNode> nodes;             // in the order in which they run
-  std::vector<bool> can_be_fused;          // of each node: the host's, and we can compute it
-  std::vector<bool> is_for_other_devices;  // of those: see op.h
-  std::vector<bool> is_constant;           // of each tensor
+  std::vector<bool> can_be_fused;          // for each node: it is the host's, and we can compute it
+  std::vector<bool> is_for_other_devices;  // for each node that can be fused: see op.h
+  std::vector<bool> is_constant;           // for each tensor
 };
 
-// Which of the model's graphs it is, while a delegate is prepared; -1 where the host does not tell.
-// Looked for from `guess` on, then from the start.
+// Returns the number of the graph in the model, while a delegate is prepared; -1 if the host does
+// not tell it. The search goes from `guess` on, then from the start.
 int SubgraphNumber(TfLiteContext* context, int guess);
 
 HostGraph ReadGraph(TfLiteContext* context, std::span<const int> order);

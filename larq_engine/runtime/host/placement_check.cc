@@ -6,7 +6,7 @@
 namespace larq_engine {
 namespace {
 
-// Such as "0-4, 7".
+// Writes numbers as ranges, such as "0-4, 7".
 std::string RangesOf(const std::set<int>& numbers) {
   std::string text;
   for (const int first : numbers) {

@@ -1,4 +1,4 @@
-// Whether a placement names nodes that there are.
+// Checks that the nodes that a placement names exist.
 #ifndef LARQ_ENGINE_RUNTIME_HOST_PLACEMENT_CHECK_H_
 #define LARQ_ENGINE_RUNTIME_HOST_PLACEMENT_CHECK_H_
 
@@ -9,19 +9,19 @@
 
 namespace larq_engine {
 
-// Nodes of a graph of the host's.
+// Nodes of one of the host's graphs.
 struct PlaceableNodes {
-  std::set<int> hosts;  // that the host has operators of its own for
-  std::set<int> known;  // that the engine would take over with all of its devices
-  std::set<int> taken;  // that it takes over
+  std::set<int> hosts;  // the host has operators of its own for them
+  std::set<int> known;  // the engine would take them over with all of its devices
+  std::set<int> taken;  // the engine takes them over
 };
 
-// Throws std::invalid_argument if it places a node of the subgraph where it will not be. The host
-// may have what is placed on its own memory's device.
+// Throws std::invalid_argument if the placement puts a node of the subgraph where it will not be
+// computed. A node that is placed on the device in the host's memory may stay with the host.
 void CheckPlacement(const Placement& placement, int subgraph, const PlaceableNodes& nodes);
 
-// Throws std::invalid_argument if it names another graph than the model has. `context` is that of
-// the main graph.
+// Throws std::invalid_argument if the placement names a graph that the model does not have.
+// `context` is that of the main graph.
 void CheckPlacedSubgraphs(const Placement& placement, TfLiteContext* context);
 
 }  // namespace larq_engine

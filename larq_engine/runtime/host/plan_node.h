@@ -13,8 +13,8 @@ namespace larq_engine {
 
 class PlanNode {
  public:
-  // `subgraph` is that of the nodes, -1 where the host does not tell. `host_outputs`: the tensors
-  // that others read, which therefore live in the host's memory.
+  // `subgraph` is the graph of the nodes, -1 if the host does not tell it. `host_outputs` are the
+  // tensors that others read, which therefore live in the host's memory.
   PlanNode(std::shared_ptr<Engine> engine, std::shared_ptr<const Placement> placement, int subgraph,
            std::vector<HostNode> nodes, std::set<int> host_outputs)
       : plan_(std::move(engine), std::move(placement), subgraph),

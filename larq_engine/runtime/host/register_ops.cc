@@ -1,7 +1,8 @@
-// Our operators for hosts that take them through a C++ op resolver instead of a delegate.
+// Registers our operators with hosts that take them through a C++ op resolver instead of a
+// delegate.
 //
-// The resolver is a C++ class of the host, whose header we do not have; its AddCustom is found by
-// its mangled name in whatever library of this process exports it. Those of TensorFlow and of
+// The resolver is a C++ class of the host, whose header we do not have. Its AddCustom is found by
+// its mangled name in any library of this process that exports it. Those of TensorFlow and of
 // tflite-runtime 2.14 do, LiteRT's does not.
 #if defined(__linux__)
 #include <dlfcn.h>
@@ -36,8 +37,9 @@ using AddCustomFn = void (*)(void* resolver, const char* name, const TfLiteRegis
 constexpr const char* kAddCustom =
     "_ZN6tflite17MutableOpResolver9AddCustomEPKcPK18TfLiteRegistrationi";
 
-// Hosts load their libraries locally, out of sight of the default search: ask each one. Names
-// first: the loader holds a lock while it lists them, and takes it in the other order in dlopen.
+// Hosts load their libraries locally, where the default search does not find them, so each library
+// is asked. Their names are collected first, because the loader holds a lock while it lists them,
+// and dlopen takes its locks in the other order.
 AddCustomFn FindAddCustom() {
   std::vector<std::string> libraries;
   dl_iterate_phdr(
@@ -60,28 +62,28 @@ AddCustomFn FindAddCustom() {
 
 #else
 
-// Elsewhere hosts take the engine as a delegate only.
+// On other systems, hosts take the engine as a delegate only.
 AddCustomFn FindAddCustom() { return nullptr; }
 
 #endif
 
 #if defined(_WIN32)
-int ThisProcess() { return 0; }  // there is no fork
+int ThisProcess() { return 0; }  // these systems have no fork
 #else
 int ThisProcess() { return getpid(); }
 #endif
 
-// There is one engine for each number of threads, as long as somebody uses it. A forked process
-// lacks the threads of its parent's engines, and their locks may be held for ever: it makes its
-// own.
+// Returns the engine for a number of threads, which exists as long as somebody uses it. A forked
+// process makes its own: it lacks the threads of its parent's engines, and their locks may be held
+// for ever.
 std::shared_ptr<Engine> SharedEngine(int threads) {
   static auto& engines = *new SharedByKey<std::pair<int, int>, Engine>;
   return engines.Get({ThisProcess(), threads},
                      [] { return MakeEngine(ParseEngineOptions(nullptr, nullptr, 0)); });
 }
 
-// A node of the host: made before its tensors are known, planned (or its weights unpacked) at the
-// first Prepare.
+// A node of the host. It is made before its tensors are known. At the first Prepare it is planned,
+// or its weights are unpacked.
 struct RegisteredNode {
   const KnownOp* op;
   std::span<const uint8_t> options;
@@ -89,7 +91,8 @@ struct RegisteredNode {
   std::unique_ptr<UnpackedWeights> weights = nullptr;
 };
 
-// The host hands `init` nothing that says which operator it is for: one function for each name.
+// There is one function for each name, because the host does not tell `init` which operator it is
+// for.
 template <size_t kOp>
 void* InitNode(TfLiteContext* context, const char* buffer, size_t length) {
   RegisteredNode* node = nullptr;
@@ -105,7 +108,7 @@ void FreeNode(TfLiteContext*, void* node) { delete static_cast<RegisteredNode*>(
 
 TfLiteStatus PrepareNode(TfLiteContext* context, TfLiteNode* host_node) {
   auto* node = static_cast<RegisteredNode*>(host_node->user_data);
-  if (node == nullptr) return kTfLiteError;  // Init has said why
+  if (node == nullptr) return kTfLiteError;  // Init has reported the error
   return ReportingErrors(context, [&] {
     if (node->weights != nullptr) return;
     if (node->plan == nullptr) {
@@ -131,9 +134,9 @@ TfLiteStatus PrepareNode(TfLiteContext* context, TfLiteNode* host_node) {
 
 TfLiteStatus InvokeNode(TfLiteContext* context, TfLiteNode* host_node) {
   auto* node = static_cast<RegisteredNode*>(host_node->user_data);
-  if (node == nullptr) return kTfLiteError;  // Init has said why
+  if (node == nullptr) return kTfLiteError;  // Init has reported the error
   if (node->weights != nullptr) return kTfLiteOk;
-  if (node->plan == nullptr) return kTfLiteError;  // Prepare has said why
+  if (node->plan == nullptr) return kTfLiteError;  // Prepare has reported the error
   return ReportingErrors(context, [&] { node->plan->Invoke(context); });
 }
 

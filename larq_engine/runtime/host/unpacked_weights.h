@@ -1,7 +1,8 @@
-// LceUnpackWeights: weights that the file keeps as bits become a constant of the host's graph.
+// LceUnpackWeights: turns weights that the file keeps as bits into a constant of the host's graph.
 //
-// Not a step of a plan: the host's own operators read the result, and its XNNPACK takes them only
-// with weights that are constant when it looks at the graph, which is before anything is computed.
+// It is not a step of a plan, because the host's own operators read the result. XNNPACK takes these
+// operators only if their weights are constant when it looks at the graph, which is before anything
+// is computed.
 #ifndef LARQ_ENGINE_RUNTIME_HOST_UNPACKED_WEIGHTS_H_
 #define LARQ_ENGINE_RUNTIME_HOST_UNPACKED_WEIGHTS_H_
 
@@ -20,7 +21,7 @@ class UnpackedWeights {
   // whose text names the operator.
   UnpackedWeights(TfLiteContext* context, const HostNode& node);
 
-  // The host's tensor is again one that is still to be computed.
+  // Makes the host's tensor one that is still to be computed again.
   ~UnpackedWeights();
 
   UnpackedWeights(const UnpackedWeights&) = delete;

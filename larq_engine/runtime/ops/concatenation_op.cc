@@ -37,7 +37,7 @@ TensorShape ConcatenationOp::Shape(std::span<const TensorShape> shapes) const {
   if (dims.empty()) {
     throw OpError("inputs: expected at least 1 dimension, got scalars; re-convert the model");
   }
-  int64_t size = 0;      // of the last dimension
+  int64_t size = 0;      // last dimension
   int64_t channels = 0;  // channels of bits that it holds
   bool are_known = true;
   for (const TensorShape& shape : shapes) {

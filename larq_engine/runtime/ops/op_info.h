@@ -25,8 +25,8 @@ struct StridedSliceMasks {
 // The file's options of an operator of the host.
 struct HostOptions {
   std::optional<Activation> activation = Activation::kNone;  // empty if unknown to us
-  int axis = 0;                                              // of a concatenation
-  // Of pooling and convolution; a convolution's filter sizes are those of its tensor. Empty if
+  int axis = 0;                                              // for concatenations
+  // For pooling and convolution; a convolution's filter sizes are those of its tensor. Empty if
   // unknown to us.
   std::optional<Window2d> window = {};
   int depth_multiplier = 1;                             // depthwise convolution

@@ -19,7 +19,7 @@ namespace larq_engine {
 enum class OpForm : uint8_t { kUsual, kWeightBits, kInt8 };
 
 struct KnownOp {
-  // As files spell it; for an operator of the host, as TensorFlow Lite's tools print it.
+  // The spelling of files; for an operator of the host, that of TensorFlow Lite's tools.
   const char* name;
 
   // Checks all that a file says and throws OpError. Null for LceUnpackWeights: weights are unpacked

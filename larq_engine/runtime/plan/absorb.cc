@@ -1,5 +1,5 @@
-// Batch norms that nothing but a quantization reads: products and sums that never run, because the
-// quantization compares their input instead.
+// Absorbs batch norms that only a quantization reads: their products and sums never run, because
+// the quantization compares their input with other limits instead.
 #include <algorithm>
 
 #include "larq_engine/runtime/plan/program.h"
@@ -7,7 +7,7 @@
 namespace larq_engine {
 namespace {
 
-// A sum or product with a constant; null for others.
+// Returns a sum or product with a constant; null for other operators.
 const BinaryOp* AsChannelOp(const Op& op) {
   const auto* binary = std::get_if<BinaryOp>(&op);
   const bool is_one = binary != nullptr && binary->data_inputs.size() == 1 &&
@@ -21,8 +21,8 @@ bool IsPlacedApart(const ProgramOp& a, const ProgramOp& b) {
 
 }  // namespace
 
-// The operators of one operation a channel each that lead to `last` and nowhere else, in order, and
-// that may be where it is.
+// Returns, in order, the operators before `last` that only lead to `last`, that each compute one
+// operation per channel, and that are not placed elsewhere.
 std::vector<size_t> Program::ChannelOpsBefore(const ProgramOp& last) const {
   std::vector<size_t> chain;
   size_t value = last.inputs[0];
@@ -41,7 +41,7 @@ std::vector<size_t> Program::ChannelOpsBefore(const ProgramOp& last) const {
 
 void Program::Absorb() {
   for (size_t i = 0; i < ops_.size(); ++i) {
-    // Each chain leads to one of these alone, so that all of them together are no longer than the
+    // Each chain leads to one quantization only, so all chains together are no longer than the
     // program.
     ProgramOp& last = *ops_[i];
     auto* quantize = std::get_if<QuantizeOp>(last.op.get());

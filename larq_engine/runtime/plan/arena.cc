@@ -9,7 +9,7 @@
 namespace larq_engine {
 
 size_t PlaceBuffers(std::vector<ArenaBuffer>& buffers) {
-  // Largest first, each at the lowest place that is free for as long as it lives.
+  // Buffers are placed largest first, each at the lowest offset that is free during its life.
   std::vector<ArenaBuffer*> order;
   for (ArenaBuffer& buffer : buffers) order.push_back(&buffer);
   std::stable_sort(order.begin(), order.end(),

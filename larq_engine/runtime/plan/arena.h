@@ -1,4 +1,5 @@
-// Places buffers that live for a part of a run into one arena, sharing where they can.
+// Places buffers that live during a part of a run into one arena. Buffers share memory where their
+// lives allow it.
 #ifndef LARQ_ENGINE_RUNTIME_PLAN_ARENA_H_
 #define LARQ_ENGINE_RUNTIME_PLAN_ARENA_H_
 
@@ -12,12 +13,12 @@ struct ArenaBuffer {
   size_t bytes;
   size_t first;
   size_t last;
-  size_t offset = 0;  // filled in by PlaceBuffers, a multiple of kBufferAlignment
+  size_t offset = 0;  // a multiple of kBufferAlignment, set by PlaceBuffers
 };
 
-// Gives every buffer, of kMaxMemory bytes at most, an offset such that buffers that live at the
-// same step do not overlap. Returns the size of the arena; throws std::bad_alloc if it cannot be as
-// large.
+// Gives every buffer an offset such that buffers that live at the same step do not overlap. A
+// buffer has kMaxMemory bytes at most. Returns the size of the arena; throws std::bad_alloc if it
+// would exceed what memory can hold.
 size_t PlaceBuffers(std::vector<ArenaBuffer>& buffers);
 
 }  // namespace larq_engine

@@ -12,8 +12,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// A network in which the least cut between source and sink is found by Dinic's way: shortest paths
-// that still carry something, all of a length at a time.
+// A network whose least cut between source and sink is found by Dinic's algorithm: it fills
+// shortest paths with capacity left, all of one length at a time.
 class Network {
  public:
   static constexpr size_t kSource = 0;
@@ -33,14 +33,15 @@ class Network {
     edges_.push_back({from, 0});
   }
 
-  // Whether each node is on the sink's side of the least cut; as few of them as can be.
+  // Tells for each node whether it is on the sink's side of the least cut. If there are several
+  // least cuts, the sink's side has as few nodes as possible.
   std::vector<bool> SinkSide() {
     while (FindDistances()) {
       next_.assign(edges_of_.size(), 0);
       while (Push()) {
       }
     }
-    // Nodes from which the sink can still be reached.
+    // The sink's side is the nodes from which the sink can still be reached.
     std::vector<bool> found(edges_of_.size());
     std::vector<size_t> queue = {kSink};
     found[kSink] = true;
@@ -80,7 +81,8 @@ class Network {
     return distance_[kSink] != kFar;
   }
 
-  // Along one path; false if there is none. Without recursion: graphs may be long.
+  // Pushes flow along one path; returns false if there is no path. It does not recurse, because
+  // graphs may be long.
   bool Push() {
     std::vector<size_t> path;  // edges
     size_t node = kSource;
@@ -118,12 +120,13 @@ class Network {
   std::vector<size_t> next_;
 };
 
-// Infinite where a device cannot, or does not say.
+// Returns the device's time for the operator; infinite if the device cannot compute it or gives no
+// time.
 double OpSeconds(const AssignOp& op, size_t device) {
   return op.refusal[device].empty() && op.seconds[device] >= 0 ? op.seconds[device] : kInfinity;
 }
 
-// What an assignment takes, part by part.
+// The time of an assignment, part by part.
 class Sums {
  public:
   Sums(std::span<const AssignOp> ops, std::span<const AssignValue> values)
@@ -142,7 +145,7 @@ class Sums {
     return seconds;
   }
 
-  // Of the operator, and of what it reads and makes.
+  // Returns the time of the operator and of the transfers of what it reads and makes.
   double Around(size_t i, std::span<const size_t> device) const {
     std::vector<size_t> touched = ops_[i].inputs;
     touched.push_back(ops_[i].output);
@@ -166,7 +169,7 @@ class Sums {
 
   std::span<const AssignOp> ops_;
   std::span<const AssignValue> values_;
-  std::vector<std::vector<size_t>> readers_;  // of each value
+  std::vector<std::vector<size_t>> readers_;  // for each value
 };
 
 std::string Microseconds(double seconds) {
@@ -179,7 +182,7 @@ std::string Microseconds(double seconds) {
 
 Assignment Assign(std::span<const AssignOp> ops, std::span<const AssignValue> values,
                   const std::array<std::string, 2>& names) {
-  // The source's side is device 0. An operator there pays its edge to the sink.
+  // The source's side stands for device 0. An operator on that side pays its edge to the sink.
   Network network;
   std::vector<size_t> nodes;
   for (const AssignOp& op : ops) {
@@ -192,8 +195,8 @@ Assignment Assign(std::span<const AssignOp> ops, std::span<const AssignValue> va
     network.AddEdge(Network::kSource, nodes.back(), OpSeconds(op, 1));
   }
   const Sums sums(ops, values);
-  // A node for each direction in which a value may move: it is on the other side as soon as one
-  // reader is.
+  // Each value has one node for each direction in which it may move. The value moves as soon as one
+  // reader is on the other side.
   for (size_t v = 0; v < values.size(); ++v) {
     const size_t maker =
         values[v].maker < 0 ? Network::kSource : nodes[static_cast<size_t>(values[v].maker)];

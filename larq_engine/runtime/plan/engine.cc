@@ -24,7 +24,7 @@ void Engine::Add(Plan* plan) {
 void Engine::Remove(Plan* plan) {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::erase(plans_, plan);
-  if (plans_.empty()) given_inputs_.clear();  // were those of its interpreter
+  if (plans_.empty()) given_inputs_.clear();  // they belonged to the interpreter of these plans
 }
 
 void Engine::StartProfile() {

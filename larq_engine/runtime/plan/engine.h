@@ -1,4 +1,4 @@
-// What the plans of one delegate share: options, devices, and the switch for timing.
+// Everything that the plans of one delegate share: options, devices, and the switch for timing.
 #ifndef LARQ_ENGINE_RUNTIME_PLAN_ENGINE_H_
 #define LARQ_ENGINE_RUNTIME_PLAN_ENGINE_H_
 
@@ -21,48 +21,48 @@ namespace larq_engine {
 class Plan;
 struct InputReaders;
 
-// Data of an input that runs read in place of the host's tensor.
+// Data that runs read as an input in place of the host's tensor.
 struct GivenInput {
   const std::byte* data;
   size_t bytes;
-  bool is_on_device;  // in the memory of the device that has its own
+  bool is_on_device;  // whether the data are in the memory of the device that has its own
 };
 
 class Engine {
  public:
-  // The first executor works in the host's memory; of others, which have their own, there is at
-  // most one.
-  // `split` cuts layers in parts for them, before each part is assigned; it may be empty.
+  // The first executor works in the host's memory. There may be a second one, which has its own
+  // memory. `split` cuts layers into parts, so that each part can be assigned to a device; it may
+  // be empty.
   Engine(const EngineOptions& options, std::vector<std::unique_ptr<Executor>> executors,
          Placement placement = {}, std::function<void(Program&)> split = {});
 
   bool fuse() const { return fuse_; }
   std::span<const std::unique_ptr<Executor>> executors() const { return executors_; }
-  // Of graphs that have none of their own.
+  // Returns the placement of graphs whose model has none of its own.
   const std::shared_ptr<const Placement>& placement() const { return placement_; }
   void Split(Program& program) const {
     if (split_) split_(program);
   }
 
-  // Plans make themselves known for the profile.
+  // Plans register here, so that the profile includes them.
   void Add(Plan* plan);
   void Remove(Plan* plan);
 
-  // What devices with memory of their own hold, for the plans that were prepared.
+  // Returns the memory that devices with memory of their own hold for the plans that were prepared.
   std::vector<MemoryReport> Memory() const;
 
-  // Where the data of a tensor of the host's main graph are: runs read them there, until null takes
-  // them back or the last plan is gone. Throws OpError where they cannot: only the device with its
-  // own memory does. Not while a plan runs.
+  // Sets where the data of a tensor of the host's main graph are. Runs read them there until null
+  // data are set or the last plan is gone. Throws OpError if any operator but those of the device
+  // with its own memory reads the tensor. Must not be called while a plan runs.
   void GiveInput(int tensor, const GivenInput& input);
-  // Throws OpError where the plan has other shapes or devices than when they were given.
+  // Throws OpError if the plan's shapes or devices no longer fit the inputs that were given.
   void CheckGivenInputs(const Plan& plan) const;
-  // Null where the data are in the host's tensor.
+  // Returns null if the data are in the host's tensor.
   const GivenInput* FindGivenInput(int tensor) const;
 
   bool profiling() const { return profiling_.load(std::memory_order_relaxed); }
   void StartProfile();
-  std::vector<StepProfile> StopProfile();  // in the order of execution
+  std::vector<StepProfile> StopProfile();  // rows are sorted by graph and node
 
  private:
   void CheckReaders(const InputReaders& readers, const GivenInput& input) const;
@@ -71,10 +71,10 @@ class Engine {
   std::vector<std::unique_ptr<Executor>> executors_;
   std::shared_ptr<const Placement> placement_;
   std::function<void(Program&)> split_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards plans_
   std::vector<Plan*> plans_;
   std::atomic<bool> profiling_{false};
-  std::map<int, GivenInput> given_inputs_;  // by tensor; as it is while plans run
+  std::map<int, GivenInput> given_inputs_;  // indexed by tensor; does not change while plans run
 };
 
 }  // namespace larq_engine

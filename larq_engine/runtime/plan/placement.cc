@@ -33,7 +33,7 @@ void PlaceOps(const Placement& placement, int subgraph, Program& program) {
       program.Split(i, place->channels);
       program.ops()[i]->place = place->parts[0];
       program.ops()[++i]->place = place->parts[1];
-      program.ops()[++i]->place = OpPlace{.device = place->parts[0].device};  // which joins them
+      program.ops()[++i]->place = OpPlace{.device = place->parts[0].device};  // joins the parts
     } else {
       op.place = place->parts[0];
     }

@@ -1,4 +1,5 @@
-// What decides about operators besides their costs. Devices are numbered as the engine's executors.
+// Decisions about operators that their costs do not make. Devices are numbered as the engine's
+// executors.
 #ifndef LARQ_ENGINE_RUNTIME_PLAN_PLACEMENT_H_
 #define LARQ_ENGINE_RUNTIME_PLAN_PLACEMENT_H_
 
@@ -14,9 +15,9 @@ namespace larq_engine {
 
 struct NodePlace {
   std::vector<OpPlace> parts;  // none: the host's own operator; two: a layer that is cut
-  int64_t channels = 0;        // of the output: how many of them the first of two parts makes
+  int64_t channels = 0;        // output channels that the first of two parts computes
 
-  // Whether nothing of it leaves the host's memory.
+  // Tells whether all of it is computed in the host's memory.
   bool IsHere() const {
     return std::all_of(parts.begin(), parts.end(),
                        [](const OpPlace& part) { return part.device == 0; });
@@ -24,18 +25,18 @@ struct NodePlace {
 };
 
 struct Placement {
-  bool by_cost = true;  // or the second device computes all that it can
+  bool by_cost = true;  // else the second device computes all that it can
   std::map<GraphNode, NodePlace> nodes = {};
 
-  // Null where nothing is said.
+  // Returns null if the placement does not name the node.
   const NodePlace* Find(const GraphNode& node) const {
     const auto found = nodes.find(node);
     return found == nodes.end() ? nullptr : &found->second;
   }
 };
 
-// Cuts layers and tells operators their devices and kernels. `subgraph` is the one that their nodes
-// are in. Throws OpError, whose text names the operator.
+// Cuts layers and tells operators their devices and kernels. `subgraph` is the graph that the
+// operators' nodes are in. Throws OpError, whose text names the operator.
 void PlaceOps(const Placement& placement, int subgraph, Program& program);
 
 }  // namespace larq_engine

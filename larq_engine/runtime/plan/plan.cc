@@ -10,19 +10,19 @@
 namespace larq_engine {
 namespace {
 
-// Numbers of devices: the engine's executors.
+// Indices of devices in the engine's executors.
 constexpr size_t kHostMemory = 0;
 constexpr size_t kOwnMemory = 1;
 
-// Whether its place is one of the host's tensors.
+// Tells whether the value's place is one of the host's tensors.
 bool LivesInHost(const Value& value) { return value.maker == Value::kHost || value.host_reads; }
 
-// When values are needed in a memory, by the numbers of actions, and where they lie in it.
+// The lives of values in one memory, counted in actions, and their places in it.
 class Lives {
  public:
   explicit Lives(size_t values) : buffer_of_(values, kNone) {}
 
-  // In the order of actions.
+  // Must be called in the order of actions.
   void Add(size_t value, size_t bytes, size_t action) {
     if (buffer_of_[value] == kNone) {
       buffer_of_[value] = buffers_.size();
@@ -31,7 +31,7 @@ class Lives {
     buffers_[buffer_of_[value]].last = action;
   }
 
-  // Returns the bytes for all.
+  // Returns the bytes that all values take together.
   size_t Place() { return PlaceBuffers(buffers_); }
 
   void SetPlaces(std::byte* memory, std::vector<std::byte*>& places) const {
@@ -42,7 +42,7 @@ class Lives {
 
  private:
   static constexpr size_t kNone = SIZE_MAX;
-  std::vector<size_t> buffer_of_;  // of each value
+  std::vector<size_t> buffer_of_;  // for each value
   std::vector<ArenaBuffer> buffers_;
 };
 
@@ -58,7 +58,7 @@ Plan::~Plan() {
   WaitForDevices();
 }
 
-// Until nothing of an earlier run, which may have failed, is queued any more.
+// Returns when nothing of an earlier run, which may have failed, is queued any more.
 void Plan::WaitForDevices() {
   for (const auto& executor : engine_->executors()) {
     if (executor->memory() != nullptr) executor->memory()->Wait();
@@ -82,7 +82,7 @@ void Plan::Prepare(const std::function<Program()>& read, HostTensors& host, int 
   prepared_ = true;
 }
 
-// What throws leaves everything as it was.
+// Leaves everything as it was if it throws.
 void Plan::Load(const std::function<Program()>& read, bool absorb) {
   Program program = read();
   PlaceOps(*placement_, std::max(subgraph_, 0), program);
@@ -94,7 +94,7 @@ void Plan::Load(const std::function<Program()>& read, bool absorb) {
   program_ = std::move(program);
 }
 
-// Leaves the operator the device that the placement says.
+// Refuses the operator for the device that the placement does not say.
 void Plan::Place(const ProgramOp& op, AssignOp& assigned) const {
   if (!op.place) {
     if (!placement_->by_cost && assigned.refusal[kOwnMemory].empty()) {
@@ -110,7 +110,7 @@ void Plan::Place(const ProgramOp& op, AssignOp& assigned) const {
   assigned.refusal[1 - device] = "the placement says otherwise";
 }
 
-// For the shapes at hand.
+// Assigns devices for the program's current shapes.
 Assignment Plan::AssignDevices(int host_threads) const {
   const auto executors = engine_->executors();
   const size_t count = program_.ops().size();
@@ -150,10 +150,10 @@ Assignment Plan::AssignDevices(int host_threads) const {
   return Assign(ops, values, {executors[kHostMemory]->device(), executors[kOwnMemory]->device()});
 }
 
-// Each operator joins the first part on its device that runs after all that it reads is made. Of a
-// layer that two devices compute at the same time both halves begin parts, that of the device with
-// memory of its own first: it runs until somebody needs what it makes, which therefore must not be
-// in the host's part beside it. What throws leaves no parts.
+// Puts each operator into the first part on its device that runs after all its inputs are made. If
+// two devices compute the halves of a layer at the same time, each half begins a part. The part on
+// the device with memory of its own comes first: it runs until somebody needs its results, so the
+// host's part beside it must not need any. Leaves no parts if it throws.
 void Plan::MakeParts(std::vector<size_t> device_of) {
   actions_.clear();
   parts_.clear();
@@ -206,12 +206,13 @@ void Plan::MakeParts(std::vector<size_t> device_of) {
   parts_ = std::move(parts);
 }
 
-// Copies in come before the first part that reads them there. Copies out wait for all that is
-// queued, so they come as late as can be: before the first part that reads them here, or before
-// the one that it runs beside, or at the end.
+// Lists the runs and copies in order. A copy in comes before the first part that reads the value on
+// the device. A copy out waits for all queued work, so it comes as late as possible: before the
+// first part that reads the value in the host's memory, or before the part beside which that one
+// runs, or at the end.
 std::vector<Plan::Action> Plan::FindActions(std::span<const Part> parts) const {
   std::vector<Action> actions;
-  std::vector<std::array<bool, 2>> is_there(program_.values().size());  // in each memory
+  std::vector<std::array<bool, 2>> is_there(program_.values().size());  // for each memory
   const auto need = [&](size_t v, size_t memory) {
     if (program_.value(v).is_constant) return;  // see PlaceConstants
     const int maker = program_.value(v).maker;
@@ -239,8 +240,8 @@ std::vector<Plan::Action> Plan::FindActions(std::span<const Part> parts) const {
   return actions;
 }
 
-// Gives every value that passes between parts a place in each memory that it is in, but for the
-// host's own tensors.
+// Gives every value that passes between parts a place in each memory that holds it, except for
+// values in the host's own tensors.
 void Plan::PlaceShared() {
   const size_t count = program_.values().size();
   host_places_.assign(count, nullptr);
@@ -272,7 +273,8 @@ void Plan::PlaceShared() {
   for (const Action& action : actions_) {
     if (action.kind != Action::kRun) memory.ReserveStaging(program_.value(action.value).bytes);
   }
-  // Kept as long as it is large enough: segments remember launches for the places of their values.
+  // The buffer is kept while it is large enough, because segments remember launches for their
+  // values' places.
   const size_t device_bytes = in_device.Place();
   if (device_memory_ == nullptr || device_memory_->bytes() < device_bytes) {
     device_memory_.reset();
@@ -308,7 +310,7 @@ std::byte* Plan::FindHostTensor(const Value& value, const HostTensors& host) con
                   std::to_string(data.size()) +
                   "; allocate tensors after resizing; if that was done, the file is corrupted");
   }
-  // Constants are only read.
+  // The cast is safe, because constants are only read.
   return value.constant.data() == nullptr
              ? data.data()
              : reinterpret_cast<std::byte*>(const_cast<int32_t*>(value.constant.data()));
@@ -381,7 +383,7 @@ void Plan::ClearProfile() {
 }
 
 void Plan::AppendProfile(std::vector<StepProfile>& steps) const {
-  if (!prepared_) return;  // parts may not be whole
+  if (!prepared_) return;  // a Prepare that failed may have left incomplete parts
   const auto executors = engine_->executors();
   const size_t first_of_all = steps.size();
   for (size_t a = 0; a < actions_.size(); ++a) {
@@ -398,7 +400,7 @@ void Plan::AppendProfile(std::vector<StepProfile>& steps) const {
         }
       }
       const auto begin = steps.begin() + static_cast<ptrdiff_t>(first);
-      std::set<int> absorbed;  // by steps of the segment, which has a row for each operator
+      std::set<int> absorbed;  // nodes whose rows the segment's steps absorbed
       for (auto step = begin; step != steps.end(); ++step) {
         absorbed.insert(step->absorbed.begin(), step->absorbed.end());
       }
@@ -406,7 +408,7 @@ void Plan::AppendProfile(std::vector<StepProfile>& steps) const {
       steps.erase(std::remove_if(begin, steps.end(), is_absorbed), steps.end());
       continue;
     }
-    // Named after the operator on the device.
+    // A transfer is named after the operator on the device.
     const Value& value = program_.value(action.value);
     const bool copies_in = action.kind == Action::kCopyIn;
     const auto on_device = [&](size_t op) { return device_of_[op] == kOwnMemory; };

@@ -6,7 +6,7 @@
 namespace larq_engine {
 namespace {
 
-// The shape of an operator's output, as the file declares it.
+// Returns the output's shape, with the dimensions that the file declares.
 TensorShape DeclaredShape(const ProgramOp& op, std::span<const TensorShape> inputs) {
   TensorShape output = OutputShape(*op.op, inputs);
   if (!op.declared_dims.empty()) CheckRank(op.declared_dims, "output", output.dims.size());
@@ -90,8 +90,8 @@ bool Program::ResizeOp(HostTensors& host, const ProgramOp& op) {
   return true;
 }
 
-// After operators were taken out or put in: who makes and reads what, without the values that
-// nobody needs any more.
+// Finds again who makes and reads each value, after operators were removed or added, and removes
+// the values that nobody uses any more.
 void Program::Renumber() {
   for (Value& value : values_) {
     value.maker = Value::kHost;

@@ -1,5 +1,5 @@
-// What a plan computes: operators in order, the values that pass between them, and their shapes. No
-// device is known here.
+// The operators that a plan computes, in order, the values that pass between them, and their
+// shapes. No device is known here.
 #ifndef LARQ_ENGINE_RUNTIME_PLAN_PROGRAM_H_
 #define LARQ_ENGINE_RUNTIME_PLAN_PROGRAM_H_
 
@@ -22,47 +22,47 @@ namespace larq_engine {
 struct Value {
   static constexpr int kHost = -1;
 
-  int tensor;         // of the host's graph
-  std::string name;   // in the file
-  int maker = kHost;  // the operator, or the host
+  int tensor;         // number in the host's graph
+  std::string name;   // name in the file
+  int maker = kHost;  // number of the operator, or kHost
   size_t element_bytes = 0;
-  bool host_reads = false;                // it lives in the host's tensor: others read that
-  bool is_constant = false;               // of the host's: the file has its data
+  bool host_reads = false;                // it lives in the host's tensor, which others read
+  bool is_constant = false;               // it comes from the host, and the file has its data
   ConstantValues<int32_t> constant = {};  // those data, if their alignment counts
-  std::vector<size_t> readers = {};       // operators
-  // For the inputs at hand.
+  std::vector<size_t> readers = {};       // numbers of operators
+  // For the current inputs.
   TensorShape shape = {};
   size_t bytes = 0;
 };
 
-// What a user has said of where an operator is computed.
+// A user's choice of where an operator is computed.
 struct OpPlace {
-  size_t device;            // of the engine's executors
-  std::string kernel = {};  // the name of a row; empty: as the engine's options say
+  size_t device;            // index in the engine's executors
+  std::string kernel = {};  // name of a row; empty: the engine's options decide
 };
 
 struct ProgramOp {
   OpName name;
-  std::vector<int> declared_dims;  // of the output, in the file; none stand for an open shape
+  std::vector<int> declared_dims;  // output dimensions in the file; empty if they are open
   std::unique_ptr<Op> op;
-  std::vector<size_t> inputs;  // values
-  size_t output;               // value
-  // Operators before it that it computes too, in order: they check shapes, and never run.
+  std::vector<size_t> inputs;  // numbers of values
+  size_t output;               // number of a value
+  // Earlier operators whose results it also computes, in order. They check shapes, and never run.
   std::vector<std::unique_ptr<ProgramOp>> absorbed = {};
   std::optional<OpPlace> place = std::nullopt;
-  bool is_first_half = false;  // of a layer that is cut: the next operator is the other
+  bool is_first_half = false;  // of a layer that is cut: the next operator is the second half
 };
 
-// The host's side of the values.
+// The host's tensors behind the values.
 class HostTensors {
  public:
   virtual ~HostTensors() = default;
 
-  // Known once the host has sized its tensors.
+  // The dimensions are known once the host has sized its tensors.
   virtual std::vector<int> Dims(int tensor) const = 0;
   // Throws OpError.
   virtual void Resize(int tensor, const std::vector<int>& dims) = 0;
-  // Where a tensor lies for the run at hand; nothing of one without memory.
+  // Returns where a tensor lies in this run; empty for a tensor without memory.
   virtual std::span<std::byte> Data(int tensor) const = 0;
 };
 
@@ -73,16 +73,17 @@ class Program {
            int output, bool host_reads);
 
   // Lets quantizations compute the products and sums that only they read, unless those are placed
-  // elsewhere; once, after all are added and placed.
+  // elsewhere. Must be called once, after all operators are added and placed.
   void Absorb();
 
-  // Cuts a convolution of one group in two: the first has as many output channels, and a
-  // concatenation joins them. A multiple of 32 where the layer makes bits.
+  // Cuts a convolution of one group in two, and adds a concatenation that joins the parts. The
+  // first part has `channels` output channels: a multiple of 32 if the layer makes bits.
   void Split(size_t op, int64_t channels);
 
-  // Finds all shapes for the inputs at hand, and gives the host the shapes of what it reads. Throws
-  // OpError, whose text names the operator. False if an operator has absorbed one that changes the
-  // shape, which only computing it can do: a constant of several channels makes as many of one.
+  // Computes all shapes for the current inputs, and resizes the host's tensors that the host reads.
+  // Throws OpError, whose text names the operator. Returns false if an operator has absorbed one
+  // that changes the shape, as a constant of several channels does with a tensor of one channel:
+  // then that operator must be computed.
   bool Resize(HostTensors& host);
 
   std::span<const std::unique_ptr<ProgramOp>> ops() const { return ops_; }
@@ -99,7 +100,7 @@ class Program {
 
   std::vector<std::unique_ptr<ProgramOp>> ops_;
   std::vector<Value> values_;
-  std::map<int, size_t> latest_;  // of each tensor of the host: its value
+  std::map<int, size_t> latest_;  // for each tensor of the host: its latest value
 };
 
 }  // namespace larq_engine

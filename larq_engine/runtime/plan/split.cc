@@ -1,4 +1,4 @@
-// A layer in two parts, so that two devices can compute it.
+// Cuts a layer in two parts, so that two devices can compute it.
 #include <cassert>
 
 #include "larq_engine/runtime/plan/program.h"
