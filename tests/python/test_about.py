@@ -1,4 +1,4 @@
-"""larq_engine.about() and the command. tests/cuda has GPUs and what can be wrong with them."""
+"""larq_engine.about() and its command; tests/cuda tests what they say of GPUs."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Bad files, options and data: an exception that says what was expected and got, and a remedy."""
+"""Bad files, options and data raise an error that says what was expected and got, and a remedy."""
 
 import pickle
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.model_builder import ModelBuilder
 
 
 def add_model(*shapes, dtype=np.float32, signature=None) -> bytes:
-    """The sum of two inputs a and b, or an input a plus itself."""
+    """Builds the sum of two inputs a and b, or of one input a and itself."""
     builder = ModelBuilder()
     inputs = [
         builder.tensor(shape, dtype, name=name, signature=signature)
@@ -152,7 +152,7 @@ def test_a_library_that_was_not_built(monkeypatch, tmp_path):
 
 
 def test_a_library_named_without_its_folder(tmp_path, monkeypatch):
-    """The check looks in the working folder, the loader would look where the system's are."""
+    """The check looks in the working folder; the loader would look in the system's folders."""
     monkeypatch.delenv("LARQ_ENGINE_LIBRARY", raising=False)
     (tmp_path / "mine.so").symlink_to(larq_engine.delegate_path())
     monkeypatch.chdir(tmp_path)
@@ -161,7 +161,7 @@ def test_a_library_named_without_its_folder(tmp_path, monkeypatch):
     assert library.version() == larq_engine.__version__
 
 
-# Data and the words of the message; the input is float32 of shape (N, 4, 4, 3).
+# Data, and the words of the message; the input is float32 of shape (N, 4, 4, 3).
 _BAD_DATA = {
     "no batch axis": (
         np.zeros((4, 4, 3), np.float32),
@@ -205,7 +205,7 @@ def test_data_of_a_wrong_shape(fault, interpreter):
         assert words in text
 
 
-# Shapes of the input and of the data, and the advice, after which `predict` takes them.
+# Shapes of the input and of the data, and the advice that makes `predict` take the data.
 _MISSING_AXES = [
     ((1, 8, 8, 1), (4, 8, 8), "add the channel axis: x[..., numpy.newaxis]"),
     (
@@ -286,7 +286,7 @@ def test_inputs_without_a_size():
 
 
 def test_samples_of_different_shapes():
-    """Sizes that the file leaves open: each sample runs, but no array holds all results."""
+    """Each sample runs, as the file leaves its sizes open, but no array holds all results."""
     for batch, name in ((1, "output 'y' (#0)"), (2, "input 'a' (#0)")):
         model = add_model((batch, 2, 2), signature=(batch, -1, -1))
         samples = [np.ones((2, 2), np.float32), np.ones((3, 3), np.float32)]
@@ -408,7 +408,7 @@ def resize_and_predict(model: bytes, runtime: str, shapes: list[list[int]]) -> l
 
 @pytest.mark.parametrize("runtime", HOSTS)
 def test_resize_beyond_all_memory(runtime, box):
-    """In a process of its own: a host that enlarges what it has may crash."""
+    """The test runs in a process of its own, as a host may crash when it enlarges its memory."""
     shapes = [[2**31 - 1, 2**31 - 1, 2**31 - 1, 3], [1, 2**16, 2**16, 3], [1, 2**15, 2**15, 3]]
     messages = box.call(resize_and_predict, add_model((1, 4, 4, 3)), runtime, shapes)
     for shape, message in zip(shapes, messages, strict=True):

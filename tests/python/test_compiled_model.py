@@ -51,7 +51,7 @@ def test_answers_as_the_interpreter_does(path, rng):
 
 
 def test_without_the_engine_the_first_run_fails():
-    """As docs/troubleshooting.md says."""
+    """docs/troubleshooting.md says so."""
     from ai_edge_litert.compiled_model import CompiledModel
 
     model = CompiledModel.from_buffer(_MODELS[0].read_bytes())
@@ -78,7 +78,7 @@ def test_a_link_is_made_anew_and_nothing_else_is_overwritten(tmp_path, capsys):
     link = Path(capsys.readouterr().out.splitlines()[-1])
     assert os.path.samefile(link, larq_engine.delegate_path())
     link.unlink()
-    link.symlink_to("/old/liblarq_engine.so")  # of an environment that is gone
+    link.symlink_to("/old/liblarq_engine.so")  # a link of an environment that is gone
     assert main(["accelerator", str(tmp_path)]) == 0
     assert os.path.samefile(link, larq_engine.delegate_path())
     another = tmp_path / "libAnother.so"

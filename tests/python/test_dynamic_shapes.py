@@ -11,7 +11,7 @@ from tests.oracle import Conv, pack_bits
 
 
 def _reshaped_bconv(conv: Conv, filters: np.ndarray) -> bytes:
-    """A model that reshapes a flat input to a shape that is an input too, then convolves it."""
+    """Builds a convolution of a flat input that is reshaped to a shape, another input."""
     builder = ModelBuilder()
     flat = builder.tensor([int(np.prod(conv.input_shape))], name="flat", signature=[-1])
     shape = builder.tensor([4], np.int32, name="shape")

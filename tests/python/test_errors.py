@@ -1,4 +1,4 @@
-"""Of a host's message the plug-in's words remain, and nothing else."""
+"""The plug-in's words are all that remains of a host's message."""
 
 import pytest
 

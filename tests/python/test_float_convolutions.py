@@ -1,5 +1,6 @@
-"""Float convolutions, slices and differences next to binary layers: NumPy's results, exactly, as
-all sums are of few bits; and which of them the plug-in computes, and in how many steps.
+"""Float convolutions, slices and differences next to binary layers equal NumPy's results exactly.
+
+All sums are of few bits. The tests also show which of them the plug-in computes, in which steps.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +27,7 @@ def _quarters(rng: np.random.Generator, *shape: int) -> Array:
 def _convolve(
     x: Array, weights: Array, bias: Array, stride: tuple[int, int], padding: str
 ) -> Array:
-    """The results of CONV_2D: weights are [filters][height][width][channels]."""
+    """Returns the results of CONV_2D; weights are [filters][height][width][channels]."""
     _, height, width, _ = weights.shape
     if padding == "SAME":
         pads = [
@@ -75,7 +76,7 @@ def _conv(
 def _model(
     rng: np.random.Generator, make: Callable[[Net, Value], Value | Sequence[Value]], channels: int
 ) -> Model:
-    """What is made of two images, and a binary layer of it or of the first of it."""
+    """Builds what `make` adds to an input of two images, and a binary layer of its first result."""
     net = Net(rng)
     made = make(net, net.input(_quarters(rng, 2, 9, 11, channels)))
     outputs = [made] if isinstance(made, Value) else list(made)
@@ -83,7 +84,7 @@ def _model(
 
 
 def _steps(model: Model, **options: object) -> list[tuple[str, tuple[int, ...]]]:
-    """The plug-in's rows: the operator, and the nodes that it absorbed."""
+    """Returns the plug-in's rows: the operator, and the nodes that it absorbed."""
     with model.open(**options) as interpreter:
         rows = interpreter.profile(runs=1)
     return [(row.op, row.absorbed) for row in rows if row.op != "host runtime"]
@@ -92,7 +93,7 @@ def _steps(model: Model, **options: object) -> list[tuple[str, tuple[int, ...]]]
 def _groups(
     net: Net, x: Value, groups: int, channels: int = 6, axis: int = 3, **how: object
 ) -> tuple[list[Value], list[Value]]:
-    """The parts of an image, and a convolution of each."""
+    """Splits an image and convolves each part; returns the parts and the results."""
     parts = net.split(x, groups, axis)
     return parts, [_conv(net, part, channels, **how) for part in parts]  # type: ignore[arg-type]
 
@@ -119,7 +120,8 @@ def test_a_convolution_in_groups_is_one_step(groups, channels, how, runtime, rng
     model.check_both(runtime=runtime)
     for threads in (1, 2):
         model.check(num_threads=threads, runtime=runtime)
-    # Node 0 cuts, nodes 1 to `groups` are of a group each, then one joins.
+    # Node 0 splits the image, nodes 1 to `groups` convolve a group each, and the last one joins
+    # them.
     absorbed = (*range(2, groups + 1), 0, groups + 1)
     assert _steps(model, runtime=runtime)[0] == ("CONV_2D", absorbed)
 
@@ -214,7 +216,7 @@ def test_what_are_no_groups_is_computed_one_by_one(make, rng):
 
 @convolutions
 def test_groups_in_several_places(rng):
-    """Of which one is placed on the host: the others are computed one by one."""
+    """If one of them is placed on the host, the others are computed one by one."""
     model = _model(rng, lambda net, x: net.concatenate(_groups(net, x, 3)[1]), 6)
     model.check(placement="2:host")
     steps = _steps(model, placement="2:host")
@@ -293,7 +295,7 @@ def test_between_binary_layers_nothing_is_left_to_the_host(rng):
 @pytest.mark.parametrize("shape", [(9, 11, 8), (1, 1, 9, 11, 8), (792,)])
 @pytest.mark.parametrize("name", _BOXES)
 def test_other_dimensions_are_an_error(name, shape, rng):
-    """Not only the plug-in's: a host computes what comes before for what it was resized to."""
+    """Hosts have the same limit: they compute the operators before for the size of the resize."""
     model = _model(rng, lambda net, x: _BOXES[name](net, x), 8)
     delegate = host.load_delegate()
     interpreter = host.import_runtime(None).Interpreter(

@@ -1,4 +1,4 @@
-"""The host's float operators that plans compute between ours: the same results, to the bit.
+"""The host's float operators that plans compute between ours give the same results, to the bit.
 
 Every model runs fused and not fused, and is compared with NumPy in float32, in the model's order.
 """
@@ -33,8 +33,8 @@ _CONV = ["LceQuantize", "LceBconv2d"]
 _SHAPES = [(3, 9, 7, 33), (2, 3, 5, 1), (1, 1, 1, 40), (2, 8, 8, 64)]
 
 
-# Of more than a megabyte: computed sample by sample, two at a time, and all at once, as 101 samples
-# have no parts of several.
+# Batches of more than a megabyte. They are computed sample by sample, two at a time, and all at
+# once, as 101 samples cannot be divided into parts.
 _LARGE_BATCHES = [(3, 70, 71, 33), (12, 30, 29, 40), (101, 4, 5, 64)]
 
 
@@ -150,9 +150,9 @@ def test_concatenations(parts, axis, runtime, rng):
 @pytest.mark.parametrize("growth", [32, 64, 20])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_dense_blocks(threads, growth, runtime, rng):
-    """A block's layers read all that was made before; a batch norm, a pool and a relu end it.
+    """A block's layers read all earlier results; a batch norm, a pool and a relu end it.
 
-    What is of whole words and has the pixels for it is computed in parts.
+    Concatenations of whole words with enough pixels are computed in parts.
     """
     for shape in [(2, 9, 10, 32), (1, 3, 5, 64), (1, 4, 4, 7)]:
         net = Net(rng)
@@ -217,7 +217,7 @@ def test_large_batches_in_parts(shape, threads, rng):
 
 
 def _product_of_what_a_sum_ended(net: Net, x: Value) -> list[Value]:
-    """A convolution, and after it a sum that p outlives by one step of its group."""
+    """Adds a convolution p, and after it a sum that p outlives by one step of the sum's group."""
     p = net.conv(x, x.array.shape[3])
     a = net.add(net.conv(p, x.array.shape[3]), p)
     b = net.mul(p, a)
@@ -226,7 +226,7 @@ def _product_of_what_a_sum_ended(net: Net, x: Value) -> list[Value]:
 
 
 def _sum_with_a_pool(net: Net, x: Value) -> list[Value]:
-    """The pool reads the neighbours of the pixels that the sum is made of."""
+    """Adds a sum with a pool that reads the neighbours of the sum's pixels."""
     p = net.conv(x, x.array.shape[3])
     a = net.add(net.pool(p, (3, 3), (1, 1), "SAME"), p)
     d = net.conv(a, x.array.shape[3])
@@ -243,7 +243,7 @@ _IN_PLACE = {
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("form", _IN_PLACE, ids=lambda form: form.__name__[1:])
 def test_sums_that_may_not_be_written_over_their_operand(form, threads, runtime, rng):
-    """Of several tiles, since one that is written over spoils what is read for the next."""
+    """The image has several tiles; a sum in place would spoil the operand for the next tile."""
     net = Net(rng)
     model = net.finish(*form(net, net.input(random_images(rng, 2, 40, 40, 64))))
     steps = model.check_both(num_threads=threads, runtime=runtime)
@@ -282,7 +282,7 @@ def test_the_host_reads_from_the_middle_of_a_group(threads, runtime, rng):
 
 @pytest.mark.parametrize("runtime", HOSTS)
 def test_float_operators_before_the_first_bits(runtime, rng):
-    """They lead to an LceQuantize; what leads elsewhere stays with the host."""
+    """They are claimed if they lead to an LceQuantize; others stay with the host."""
     net = Net(rng)
     x = net.input(random_images(rng, 2, 8, 7, 33))
     y = net.add(net.mul(x, net.per_channel(33)), net.per_channel(33))
@@ -293,7 +293,7 @@ def test_float_operators_before_the_first_bits(runtime, rng):
 
 
 def _batch_norm(net: Net, x: Value, ops: Sequence[str]) -> Value:
-    """Constants of both signs on either side, and one for all channels at the end of a long one."""
+    """Adds constants of both signs on either side, and a number for all channels as the fourth."""
     channels = x.array.shape[3]
     for i, op in enumerate(ops):
         constant = net.constant(net.rng.uniform(-2, 2, 1)) if i == 3 else net.per_channel(channels)
@@ -349,7 +349,7 @@ def test_batch_norms_of_other_batches_and_sizes_one_after_another(runtime, rng):
 @pytest.mark.parametrize("runtime", HOSTS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_batch_norms_of_infinities_nan_and_negative_zero(runtime, rng):
-    """Every special value with every pair of constants, overflows among them; no denormals."""
+    """Every special value meets every pair of constants, overflows among them; no denormals."""
     finite = np.array([1, -1, 7, -7, 0.1, 1e-30, -1e-30, 3e38, -3e38], np.float32)
     factors, summands = map(np.ravel, np.meshgrid(finite, np.append(finite, [0.0, -0.0])))
     values = np.concatenate([_SPECIAL, finite, -1 / finite[:-2], -finite / 7])
@@ -364,7 +364,7 @@ def test_batch_norms_of_infinities_nan_and_negative_zero(runtime, rng):
 
 @pytest.mark.parametrize("runtime", HOSTS)
 def test_batch_norms_of_denormals(runtime, rng):
-    """Half of the least one is a zero, and no zero is negative."""
+    """Half of the smallest denormal is a zero, and no zero is negative."""
     net = Net(rng)
     tiny = np.array([1e-40, -1e-40, 1e-45, -1e-45] * 8, np.float32).reshape(1, 8, 4, 1)
     x = net.input(tiny)
@@ -410,7 +410,7 @@ def _zero_factor_of_all(net: Net, x: Value) -> list[Value]:
     return [net.bits(y)]
 
 
-# Which float operators still run.
+# Float operators of each form that still run.
 _NOT_ABSORBED = {
     _output_in_the_middle: ["MUL"],
     _two_quantizations: ["MUL"],
@@ -435,7 +435,7 @@ def test_what_is_computed_before_a_quantization(form, threads, runtime, rng):
 
 
 def _int8_sum(net: Net, x: Value) -> Value:
-    """LceDequantize to int8, whose sum with itself is the host's."""
+    """Adds an LceDequantize to int8, whose sum with itself is the host's."""
     bits = net.bits(x)
     shape = (1, *x.array.shape[1:])
     signs = oracle.signs(x.array).astype(np.int8)
@@ -500,7 +500,7 @@ def test_what_stays_with_the_host(form, runtime, rng):
 
 @pytest.mark.parametrize("runtime", HOSTS)
 def test_a_concatenation_with_a_constant_stays_with_the_host(runtime, rng):
-    """It has one sample, as the constant has."""
+    """The result has one sample, as the constant has."""
     net = Net(rng)
     y = _concatenation_with_a_constant(net, net.input(random_images(rng, 1, 5, 4, 6)))
     assert net.finish(y).check_both(runtime=runtime) == _CONV
@@ -526,7 +526,7 @@ def test_activations_that_are_not_known_stay_with_the_host(op, runtime, rng):
 
 @pytest.mark.parametrize("runtime", HOSTS)
 def test_a_gate_of_an_image_of_any_size(runtime, rng):
-    """A file declares open dimensions as 1, so that a gate and what it gates look alike."""
+    """A file declares open dimensions as 1, so that a gate and its image look alike."""
     net = Net(rng)
     x = net.input(random_images(rng, 1, 1, 1, 6), signature=(-1, -1, -1, 6))
     gate = net.input(random_images(rng, 1, 1, 1, 6), signature=(-1, 1, 1, 6))
@@ -547,7 +547,7 @@ def test_a_gate_of_an_image_of_any_size(runtime, rng):
 @pytest.mark.parametrize("runtime", HOSTS)
 @pytest.mark.parametrize("op", ["ADD", "MUL"])
 def test_weights_of_a_bit_as_an_operand(op, runtime, rng):
-    """They are a constant once they are unpacked, and were none when the file was read."""
+    """They become a constant when they are unpacked, after the file was read."""
     net = Net(rng)
     x = net.input(random_images(rng, 1, 5, 4, 6))
     signs = oracle.signs(rng.standard_normal(x.array.shape))
@@ -561,7 +561,7 @@ def test_weights_of_a_bit_as_an_operand(op, runtime, rng):
 @pytest.mark.parametrize("runtime", HOSTS)
 @pytest.mark.parametrize("op", ["ADD", "MUL"])
 def test_what_the_host_computes_of_constants_is_for_all_samples(op, runtime, rng):
-    """It looks like a tensor of one sample, and does not grow with the batch."""
+    """The result looks like a tensor of one sample, and does not grow with the batch."""
     net = Net(rng)
     x = net.input(random_images(rng, 3, 5, 4, 6))
     half = random_images(rng, 1, 5, 4, 6).astype(np.float16)
@@ -573,7 +573,7 @@ def test_what_the_host_computes_of_constants_is_for_all_samples(op, runtime, rng
 
 @pytest.mark.parametrize("runtime", HOSTS)
 def test_shapes_that_only_the_data_decide(runtime, rng):
-    """Of the tensors that follow a reshape nothing is known when operators are claimed."""
+    """The shapes of tensors after such a reshape are unknown when operators are claimed."""
     net = Net(rng)
     builder = net.builder
     flat, shape = builder.tensor([120], signature=[-1]), builder.tensor([4], np.int32)
@@ -598,7 +598,7 @@ def _leave_open(net: Net, x: Value) -> Value:
 
 
 def _open_image(net: Net) -> Value:
-    """Values in a row, to which another input gives their shape."""
+    """Adds values in a row, which a reshape gives a shape from another input."""
     image = random_images(net.rng, 2, 5, 4, 6)
     flat = net.input(image.ravel(), signature=[-1])
     shape = Value(net.builder.tensor([4], np.int32), np.array(image.shape, np.int32))
@@ -643,19 +643,19 @@ def test_channels_that_only_the_data_decide(form, runtime, rng):
                 np.testing.assert_array_equal(result, expected)
 
 
-# Every pair of them. XNNPACK, which runs the hosts' float operators, takes denormals for zeros; we
-# compute with them, as the hosts' own kernels do.
+# Tests use every pair of these. XNNPACK, which runs the hosts' float operators, takes denormals for
+# zeros; the engine computes with them, as the hosts' own kernels do.
 _SPECIAL = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1, -1, 7, -7, 3e38, -3e38], np.float32)
 
 
 def _special_images(values: Array) -> tuple[Array, Array]:
-    """Two images whose pixels are all pairs."""
+    """Returns two images whose pixels together are all pairs of values."""
     columns, rows = (axis[np.newaxis, ..., np.newaxis] for axis in np.meshgrid(values, values))
     return np.ascontiguousarray(columns), np.ascontiguousarray(rows)
 
 
 def _bit_patterns(x: Array) -> Array:
-    """As whole numbers, which tell -0.0 from 0.0; all NaNs count as one."""
+    """Returns the bits as whole numbers, which tell -0.0 from 0.0; all NaNs are the same number."""
     return np.where(np.isnan(x), np.float32(np.nan), x).view(np.int32)
 
 
@@ -680,9 +680,9 @@ def _special_operators() -> list[tuple[str, str | float]]:
 @pytest.mark.parametrize(("op", "option"), _special_operators())
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_infinities_nan_and_negative_zero(op, option, runtime, rng):
-    """To the bit what operators.md says; the host's the same but for where hosts differ themselves.
+    """Results are equal to the bit to operators.md, and to the host's where hosts agree.
 
-    That is NaN in a pool, and whether a zero is negative: for -0.0, XNNPACK's PRELU goes by the
+    Hosts differ for NaN in a pool and in the sign of zeros: for -0.0, XNNPACK's PRELU goes by the
     sign bit with AVX2 and by a comparison with AVX-512.
     """
     net = Net(rng)
@@ -697,13 +697,16 @@ def test_infinities_nan_and_negative_zero(op, option, runtime, rng):
     np.testing.assert_array_equal(_bit_patterns(got), _bit_patterns(result.array))
     np.testing.assert_array_equal(got_bits, bits.array)
     of_host, bits_of_host = model.open(fuse=False, runtime=runtime).predict(model.inputs)
-    np.testing.assert_array_equal(of_host, result.array)  # for which 0.0 equals -0.0
+    np.testing.assert_array_equal(of_host, result.array)  # here 0.0 equals -0.0
     np.testing.assert_array_equal(bits_of_host, bits.array)
 
 
 @pytest.mark.parametrize("runtime", HOSTS)
 def test_prelu_leaves_negative_zeros_alone(runtime, rng):
-    """As TensorFlow Lite's reference does: x >= 0 ? x : x * slope. XNNPACK's rows differ in it."""
+    """TensorFlow Lite's reference does so: x >= 0 ? x : x * slope.
+
+    XNNPACK's kernels differ in that.
+    """
     net = Net(rng)
     x = net.input(np.full((1, 4, 4, 33), -0.0, np.float32))
     y = net.prelu(x, net.constant(np.array(-0.5, np.float32)))
@@ -719,7 +722,7 @@ def test_prelu_leaves_negative_zeros_alone(runtime, rng):
 
 @pytest.mark.parametrize("runtime", HOSTS)
 def test_denormals_are_numbers(runtime, rng):
-    """And so a negative one has the sign -1 wherever it is computed."""
+    """A negative denormal has the sign -1 wherever it is computed."""
     net = Net(rng)
     tiny = np.array([1e-40, -1e-40, 1e-45, -1e-45] * 8, np.float32).reshape(1, 8, 4, 1)
     x = net.input(tiny)

@@ -1,5 +1,6 @@
-"""Squeeze-and-excitation gates beside binary layers: averages, small dense layers, logistic
-functions and the product with an image are one plan with the layers.
+"""Squeeze-and-excitation gates beside binary layers are one plan with the layers.
+
+A gate has averages, small dense layers, logistic functions and the product with an image.
 """
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from tests.numpy_net import Model, Net, Value, claimed, random_images
 
 _CHANNELS = 37
-_KEPT_BY_THE_HOST = 1 << 16  # weights of a dense layer
+_KEPT_BY_THE_HOST = 1 << 16  # number of a dense layer's weights
 
 
 def _weights(rng: np.random.Generator, *shape: int) -> np.ndarray:
@@ -16,14 +17,14 @@ def _weights(rng: np.random.Generator, *shape: int) -> np.ndarray:
 
 
 def _gate(net: Net, pooled: Value, channels: int) -> Value:
-    """Two dense layers and a logistic function, of rows."""
+    """Adds two dense layers and a logistic function of rows."""
     rng, depth = net.rng, pooled.array.shape[-1]
     reduced = net.dense(pooled, _weights(rng, 8, depth), _weights(rng, 8), activation="RELU")
     return net.logistic(net.dense(reduced, _weights(rng, channels, 8), _weights(rng, channels)))
 
 
 def _gated_layer(rng: np.random.Generator, pool: str) -> Model:
-    """A layer as RealToBinaryNet has them. Its input is computed too, and read three times."""
+    """Builds a layer as of RealToBinaryNet, whose input is computed too, and read three times."""
     net = Net(rng)
     x = net.add(net.input(random_images(rng, 1, 9, 9, _CHANNELS)), net.per_channel(_CHANNELS))
     pooled = net.average(x, 9, 1, "VALID") if pool == "pool" else net.mean(x, (1, 2), keep=False)
@@ -50,7 +51,7 @@ def test_a_gated_layer_is_one_plan(pool, rng):
             "FULLY_CONNECTED",
             "LOGISTIC",
         ]
-        # The gate runs before the layer, which computes what comes between it and the sum.
+        # The gate runs before the layer, which computes the operators between itself and the sum.
         layer = steps[3]
         assert layer["absorbed"] == [node + layer["node"] for node in (4, 5, 6)]
 
@@ -68,7 +69,7 @@ def test_results_do_not_depend_on_kernel_threads_and_fusing(pool, rng):
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
 @pytest.mark.parametrize("activation", ["NONE", "RELU6"])
 def test_averages(padding, activation, rng):
-    """Of windows at borders, of more than 16 taps, with strides; of several images, and of all."""
+    """Windows are at borders, of more than 16 taps and with strides; some cover the whole image."""
     of_windows = ((1, 1), (2, 2), (3, 1), (3, 2), (5, 3), (7, 2))
     of_images = [(7, 7, 7), (3, 7, 7)] if padding == "SAME" else [(7, 7, 1)]
     for height, taps, stride in [*((10, *window) for window in of_windows), *of_images]:
@@ -109,7 +110,7 @@ def test_small_dense_layers(units, keep, rng):
 
 
 def test_what_the_host_computes_as_well_stays_with_it(rng):
-    """Dense layers of many weights, and logistic functions of images."""
+    """The host keeps dense layers of many weights, and logistic functions of images."""
     net = Net(rng)
     x = net.input(random_images(rng, 1, 1, 1, 512))
     large = net.dense(x, _weights(rng, _KEPT_BY_THE_HOST // 512 + 1, 512), keep=True)
@@ -121,7 +122,7 @@ def test_what_the_host_computes_as_well_stays_with_it(rng):
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("batch", [1, 5])
 def test_samples_of_a_large_batch_are_apart(batch, threads, rng):
-    """The plan takes some samples after the others where a batch is more than a cache holds."""
+    """The plan takes some samples after the others if a batch is more than a cache holds."""
     net = Net(rng)
     x = net.input(random_images(rng, batch, 64, 64, 64))
     y = net.dense(net.average(x, 64, 1, "VALID"), _weights(rng, 32, 64))

@@ -1,7 +1,7 @@
-"""The host's own operators on bits, between ours: what they move are whole words.
+"""The host's own operators on bits, between ours, move whole words.
 
-A group of 32 channels is a word, so that reshaping, joining, splitting, transposing and padding
-words is the same of the channels, if their number is a multiple of 32.
+A group of 32 channels is a word. So if the number of channels is a multiple of 32, reshaping,
+joining, splitting, transposing and padding words does the same to the channels.
 """
 
 from collections.abc import Sequence
@@ -74,7 +74,7 @@ def data(rng) -> np.ndarray:
 
 @pytest.mark.parametrize("runtime", HOSTS)
 def test_reshape(runtime, data, rng):
-    """A dense layer after Flatten: one pixel of all channels."""
+    """Builds a dense layer after Flatten: one pixel of all channels."""
     model, shape = _Bits(), (1, 1, 1, 4 * 5 * 64)
     model.move("RESHAPE", shape, _ints(-1, 1, 1, 4 * 5 * 2))
     moved = oracle.signs(data).reshape(_SAMPLES, *shape[1:])
@@ -83,7 +83,7 @@ def test_reshape(runtime, data, rng):
 
 @pytest.mark.parametrize("runtime", HOSTS)
 def test_concatenation(runtime, data, rng):
-    """Of the bits and of their maximum over a window."""
+    """The bits are concatenated with their maximum over a window."""
     model, shape = _Bits(), (1, 4, 5, 128)
     pooled = model.builder.tensor(packed_shape(_SHAPE), np.int32)
     options = {"padding": 0, "stride_height": 1, "stride_width": 1}

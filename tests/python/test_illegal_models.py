@@ -1,7 +1,7 @@
-"""Files on which hosts crash, or over whose bytes they write: refused, whatever is in between.
+"""Files that crash a host, or make it write over their bytes, are refused, whatever is in between.
 
-Each is loaded in a process of its own, so that a crash is a failed test here. The list of what is
-illegal has its own tests, in tests/model_file.
+Each is loaded in a process of its own, so that a crash is a failed test here. tests/model_file
+tests the list of what is illegal.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from tests.model_builder import ABSENT, ModelBuilder
 
 
 def computed_constant() -> bytes:
-    """The host's XNNPACK would write the sum over the bytes of the file."""
+    """Builds a file over whose bytes the host's XNNPACK would write the sum."""
     builder = ModelBuilder()
     x = builder.tensor((1, 64), name="x")
     y = builder.constant(np.full((1, 64), 7, np.float32), name="y")
@@ -25,7 +25,7 @@ def computed_constant() -> bytes:
 
 
 def computed_small_constant() -> bytes:
-    """Or behind them, where the constant is smaller than what is computed."""
+    """Builds a file behind whose constant XNNPACK would write, as the result is larger."""
     builder = ModelBuilder()
     x = builder.tensor((1, 1 << 16), name="x")
     y = builder.constant(np.full((1, 1), 7, np.float32), name="y")
@@ -52,7 +52,7 @@ def absent(op: str, inputs: int, **options: int) -> Callable[[], bytes]:
 
 
 def absent_output() -> bytes:
-    """On which hosts crash when they prepare it, as they do when a delegate fails."""
+    """Builds a file on which hosts crash when they prepare it, as after a delegate that fails."""
     builder = ModelBuilder()
     x, axes = builder.tensor((1, 4), name="x"), builder.constant(np.array([1, 0], np.int32))
     y = builder.tensor((1, 4), name="y")
@@ -62,7 +62,7 @@ def absent_output() -> bytes:
 
 
 def endless_scale() -> bytes:
-    """Likewise."""
+    """Builds a file with an infinite scale, on which hosts crash in the same way."""
     builder = ModelBuilder()
     x = builder.tensor((1, 4), np.int8, name="x", scale=np.inf, zero_point=0)
     y = builder.tensor((1, 4), np.int8, name="y", scale=0.5, zero_point=0)
@@ -97,7 +97,7 @@ def pool_of_no_pixels() -> bytes:
 
 
 def state_of_two_shapes() -> bytes:
-    """XNNPACK would read 1000 samples where there is one."""
+    """Builds a state of one sample, of which XNNPACK would read 1000."""
     builder = ModelBuilder()
     x, y = builder.tensor((1, 64), name="x"), builder.tensor((1000, 64), name="y")
     handle, old = builder.tensor((1,), object), builder.tensor((1000, 64), name="old")
@@ -118,7 +118,7 @@ def no_bias() -> bytes:
 
 
 def far_scale() -> bytes:
-    """Beside which the input's disappear in the host's numbers."""
+    """Builds an output scale beside which the input's scales disappear in the host's numbers."""
     builder = ModelBuilder()
     x = builder.tensor((1, 4), np.int8, name="x", scale=0.5, zero_point=0)
     y = builder.tensor((1, 4), np.int8, name="y", scale=3.4e38, zero_point=0)
@@ -152,7 +152,7 @@ def short_diagonal() -> bytes:
 
 
 def reversed_sequences(*lengths: int) -> bytes:
-    """Of 8 values each."""
+    """Builds a REVERSE_SEQUENCE of rows of 8 values, of which these many are reversed."""
     builder = ModelBuilder()
     x, y = builder.tensor((2, 8), name="x"), builder.tensor((2, 8), name="y")
     builder.builtin("REVERSE_SEQUENCE", [x, builder.constant(np.array(lengths, np.int32))], [y])
@@ -172,7 +172,7 @@ def scale_without_zero_point() -> bytes:
 
 
 def sparse(last_index: int = 1) -> bytes:
-    """A fully connected layer of sparse weights, two of whose eight blocks have values."""
+    """Builds a fully connected layer of sparse weights, two of whose eight blocks have values."""
     builder = ModelBuilder()
     x, y = builder.tensor((1, 4), name="x"), builder.tensor((1, 2), name="y")
     weights = builder.constant(np.ones((1, 4), np.float32), name="weights")
@@ -199,7 +199,8 @@ def sparse(last_index: int = 1) -> bytes:
     return builder.finish([x], [y])
 
 
-# The file, what is said of it, and whether a delegate sees it in a graph that a host has read.
+# Builders of files, a phrase of the error, and True if a delegate sees the file in a graph that a
+# host has read.
 _ILLEGAL: dict[str, tuple[Callable[[], bytes], str, bool]] = {
     "an output that is a constant": (
         computed_constant,

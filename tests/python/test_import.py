@@ -47,7 +47,7 @@ print("tqdm" in sys.modules)
 
 
 def test_short_work_does_not_wait_for_the_progress_bar(tmp_path):
-    """Whose import takes longer than many a model."""
+    """The progress bar takes longer to import than many a model takes to run."""
     conv = Conv((1, 6, 7, 32), (3, 3), 8)
     path = tmp_path / "model.tflite"
     one = np.ones(8, np.float32)

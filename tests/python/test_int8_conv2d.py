@@ -21,7 +21,7 @@ _SAME, _VALID = 0, 1
 
 @dataclass
 class _Layer:
-    """A layer, whose constants are drawn anew for each file."""
+    """Draws the constants of a layer anew for each file."""
 
     shape: tuple[int, int, int, int] = (1, 12, 11, 3)
     filters: int = 8
@@ -85,7 +85,7 @@ class _Layer:
 
 
 def _rows(interpreter: larq_engine.Interpreter, x: Array) -> list[str]:
-    """The rows that computed layers of the engine's."""
+    """Returns the rows that computed the engine's layers."""
     kernels = [row.kernel for row in interpreter.profile(x, runs=1).rows]
     return [kernel for kernel in kernels if kernel]
 
@@ -120,7 +120,7 @@ def _check(
 
 
 def _place(kernel: str) -> str:
-    """Has the layer computed by the engine whatever its size."""
+    """Returns a placement by which the engine computes the layer whatever its size."""
     return "0:cpu" if kernel == "auto" else f"0:cpu:{kernel}"
 
 
@@ -191,7 +191,7 @@ _HAS_FAST_ROW = any("portable" not in kernel for kernel in KERNELS if kernel.sta
 
 
 def test_the_host_computes_what_it_computes_faster(rng):
-    for kernel in KERNELS:  # results do not depend on it
+    for kernel in KERNELS:  # results do not depend on the kernel
         assert _is_claimed(_Layer(), rng, kernel=kernel) == _HAS_FAST_ROW
     assert not _is_claimed(_Layer(), rng, fuse=False)
     assert not _is_claimed(_Layer((1, 9, 9, 8)), rng)

@@ -1,4 +1,4 @@
-"""The Interpreter: properties, every form of input, batches of any size, resize."""
+"""Interpreters have properties, take every form of input and any batch, and can be resized."""
 
 import io
 import re
@@ -23,7 +23,7 @@ _INTEROP = Path(__file__).parents[1] / "interop" / "data"
 
 
 def lce_model(batch: int = 1, rng: np.random.Generator | None = None) -> bytes:
-    """A small binary convolution whose file fixes the batch."""
+    """Builds a small binary convolution whose file fixes the batch."""
     rng = rng or np.random.default_rng(5)
     conv = Conv((batch, 5, 5, 40), (3, 3), 9, stride=(2, 1))
     filters = oracle.signs(rng.standard_normal(conv.filter_shape))
@@ -32,20 +32,20 @@ def lce_model(batch: int = 1, rng: np.random.Generator | None = None) -> bytes:
 
 
 def two_by_two(signatures: int = 1) -> bytes:
-    """Inputs a [1, 3] and b [1, 3]; outputs a + b and a * b; named in that many signatures."""
+    """Builds a + b and a * b of inputs a and b [1, 3], named in that many signatures."""
     builder = ModelBuilder()
     a, b = builder.tensor((1, 3), name="tensor_a"), builder.tensor((1, 3), name="tensor_b")
     total, product = builder.tensor((1, 3), name="sum:0"), builder.tensor((1, 3), name="product:0")
     builder.builtin("ADD", [a, b], [total])
     builder.builtin("MUL", [a, b], [product])
     for _ in range(signatures):
-        # In the reverse order, so that a mix-up of order and names shows.
+        # The signature has the reverse order, so that a mix-up of order and names shows.
         builder.signature({"b": b, "a": a}, {"product": product, "sum": total})
     return builder.finish([a, b], [total, product])
 
 
 def baked_model(batch: int, signature: tuple[int, ...] | None = None) -> bytes:
-    """Doubles [batch, 6] and reshapes to a constant [batch, 2, 3]."""
+    """Builds a model that doubles [batch, 6] and reshapes it to a constant [batch, 2, 3]."""
     builder = ModelBuilder()
     x = builder.tensor((batch, 6), name="x", signature=signature)
     twice = builder.tensor((batch, 6))
@@ -56,7 +56,7 @@ def baked_model(batch: int, signature: tuple[int, ...] | None = None) -> bytes:
 
 
 def mixing_model() -> bytes:
-    """Sums over axis 0: right for the batch of 1 that the file fixes, and for no other."""
+    """Builds sums over axis 0, which are right only for the batch of 1 that the file fixes."""
     builder = ModelBuilder()
     x, y = builder.tensor((1, 4), name="x"), builder.tensor((1, 4), name="y")
     builder.builtin("CUMSUM", [x, builder.constant(np.array(0, np.int32))], [y])
@@ -158,7 +158,7 @@ def test_one_input_and_output_need_no_list(rng):
     expected = (2 * x).reshape(4, 2, 3)
 
     class Tensor:
-        """As other frameworks have them: convertible to an array, and iterable."""
+        """A tensor as other frameworks have them: convertible to an array, and iterable."""
 
         def __array__(self, dtype=None, copy=None):
             return x
@@ -167,7 +167,7 @@ def test_one_input_and_output_need_no_list(rng):
             raise AssertionError("iterated instead of converted")
 
     class DataSet:
-        """Iterable, but no iterator."""
+        """A data set that is iterable, but no iterator."""
 
         def __iter__(self):
             return iter(x)
@@ -215,7 +215,7 @@ def test_large_data_go_in_pieces(rng, monkeypatch):
     interpreter = larq_engine.Interpreter(lce_model())
     x = rng.standard_normal((7, 5, 5, 40)).astype(np.float32)
     whole = interpreter.predict(x)
-    # Floats, two words of bits for each pixel, and the result.
+    # A sample has floats, two words of bits for each pixel, and the result.
     activations = x[0].nbytes + 5 * 5 * 2 * 4 + whole[0].nbytes
     monkeypatch.setattr(batching, "_MAX_ACTIVATION_BYTES", 4 * activations - 1)
     runs = CountedRuns(interpreter, monkeypatch)
@@ -225,7 +225,7 @@ def test_large_data_go_in_pieces(rng, monkeypatch):
 
 @pytest.mark.parametrize("pieces", [1, 16])
 def test_data_in_order_are_not_copied(pieces, rng, monkeypatch):
-    """Of what Python holds at a time, the results are all that grows with the data."""
+    """Only the results grow with the data among what Python holds at a time."""
     net = Net(rng)
     x = random_images(rng, 64, 8, 8, 64)
     model = net.finish(net.bits(net.input(x)))
@@ -304,7 +304,7 @@ def test_an_iterator_may_use_the_same_interpreter():
 
 
 def test_a_batch_may_change_after_a_resize(rng, monkeypatch):
-    """To another batch, and to an image of another size."""
+    """The input is resized to another batch, and to images of another size."""
     interpreter = larq_engine.Interpreter(lce_model())
     for shape in ((4, 5, 5, 40), (1, 6, 9, 40)):
         interpreter.resize([shape])
@@ -357,7 +357,7 @@ def test_samples_that_would_mix_run_alone(runtime, rng):
 
 
 def test_outputs_without_a_batch_are_joined():
-    """The sum over all but the last axis of each sample, [4] for a batch of 1."""
+    """The output is the sum over all but the last axis of each sample, [4] for a batch of 1."""
     builder = ModelBuilder()
     x, y = builder.tensor((1, 3, 4), name="x"), builder.tensor((4,), name="y")
     builder.builtin("SUM", [x, builder.constant(np.array([0, 1], np.int32))], [y])
@@ -429,7 +429,7 @@ def test_resize_after_a_run(kernel, runtime, rng):
 
 def test_resize_of_some_inputs_keeps_the_others():
     interpreter = larq_engine.Interpreter(two_by_two())
-    interpreter.resize({"a": np.array([4, 3])})  # Broadcast against b of one row.
+    interpreter.resize({"a": np.array([4, 3])})  # a is broadcast against b of one row
     assert interpreter.input_shapes == [(4, 3), (1, 3)]
     a, b = np.ones((4, 3), np.float32), np.full((1, 3), 2, np.float32)
     np.testing.assert_array_equal(interpreter.predict([a, b])[0], a + b)

@@ -1,4 +1,4 @@
-"""What may happen to an Interpreter besides use: Ctrl-C, forks, copies, its end; and sharing."""
+"""Interpreters survive Ctrl-C, forks, copies and their own end, and may share a delegate."""
 
 import copy
 import importlib
@@ -31,7 +31,7 @@ def _twice(shape: tuple[int, ...]) -> bytes:
 
 
 def _model() -> bytes:
-    """Rows of any number."""
+    """Builds a convolution of images of 6 x 7; tests resize it to other heights."""
     conv = Conv((1, 6, 7, 64), (3, 3), 16)
     filters = oracle.signs(np.random.default_rng(1).standard_normal(conv.filter_shape))
     return bconv_model(conv, filters, np.ones(16, np.float32), np.zeros(16, np.float32))
@@ -56,7 +56,7 @@ def _after(self, allocate, shapes):
 
 
 def _while_it_is_taken_back(self, allocate, shapes):
-    """The model refuses, and then comes Ctrl-C."""
+    """Raises as the model would refuse the shapes, and then as Ctrl-C would in the way back."""
     if shapes[0][0] != 1:
         raise ValueError("no")
     raise KeyboardInterrupt
@@ -89,7 +89,7 @@ def test_ctrl_c_in_a_resize(call, moment, runtime, monkeypatch):
 def _run_in_child(work) -> int:
     """Returns the status of a forked process that does the work."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # Of forks in processes with threads.
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks with threads
         child = os.fork()
     if child == 0:
         signal.alarm(120)
@@ -128,7 +128,7 @@ def _interrupt(*_):
 @pytest.mark.parametrize("runtime", HOSTS)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_forked_process_goes_on(threads, runtime):
-    """While another thread predicts, which the new process does not have."""
+    """Another thread predicts during the fork; the new process does not have that thread."""
     interpreter = larq_engine.Interpreter(_model(), num_threads=threads, runtime=runtime)
     images = _images(3)
     expected = interpreter.predict(images)
@@ -176,7 +176,7 @@ _USES = {
 
 @pytest.mark.parametrize("name", _USES)
 def test_a_signal_handler_in_a_run_gets_an_error(name, monkeypatch):
-    """Waiting for the run that it interrupts would never end."""
+    """If it waited for the run that it interrupts, it would wait for ever."""
     interpreter = larq_engine.Interpreter(_model())
     expected = interpreter.predict(_images(1))
     run = Session.run
@@ -300,7 +300,7 @@ def test_fuse_by_a_word(word):
 
 
 def _sum(rows: int) -> tuple[bytes, list[np.ndarray]]:
-    """A convolution plus another input of six rows; and data."""
+    """Builds a convolution plus another input of six rows, and makes data for both."""
     conv = Conv((1, rows, 5, 32), (3, 3), 32)
     filters = oracle.signs(np.random.default_rng(1).standard_normal(conv.filter_shape))
     builder = ModelBuilder()
@@ -320,7 +320,7 @@ def _sum(rows: int) -> tuple[bytes, list[np.ndarray]]:
 
 @pytest.mark.parametrize("runtime", HOSTS)
 def test_files_one_after_another_with_one_delegate(runtime, tmp_path):
-    """Of equal length, so that the host puts the second where the first one was."""
+    """The files have equal lengths, so that the host puts the second where the first one was."""
     module = importlib.import_module(host.RUNTIMES[runtime])
     data = {}
     for rows in (1, 6):

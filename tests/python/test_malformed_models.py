@@ -1,6 +1,6 @@
-"""Models whose operators are malformed: ValueError that names the operator and says what to do.
+"""Malformed operators raise a ValueError that names the operator and says what to do.
 
-Each is loaded in a process of its own, so that a crash is a failed test here.
+Each model is loaded in a process of its own, so that a crash is a failed test here.
 """
 
 from typing import Any
@@ -30,7 +30,7 @@ def bconv(
     tensors: dict[str, Any] | None = None,
     **changed: Any,
 ) -> bytes:
-    """A model of one LceBconv2d on packed input, right in everything that is not an argument.
+    """Builds one LceBconv2d on packed input, right in everything that is not an argument.
 
     `tensors` replaces the constants by name: by an array, a (shape, type) that makes a tensor which
     is computed, or ABSENT. `changed` replaces options, `without` drops one.
@@ -70,7 +70,7 @@ def one_op(
     options: Any = b"",
     source_scale: dict[str, Any] | None = None,
 ) -> bytes:
-    """A model of one operator with one input and one output."""
+    """Builds a model of one operator with one input and one output."""
     builder = ModelBuilder()
     x = builder.tensor(*source, name="x", **(source_scale or {}))
     y = builder.tensor(*result, name="op/y")
@@ -100,7 +100,7 @@ def weights(
     options: Any = None,
     **tensor: Any,
 ) -> bytes:
-    """A model of one LceUnpackWeights of 270 weights that a fully connected layer reads."""
+    """Builds one LceUnpackWeights of 270 weights that a fully connected layer reads."""
     builder = ModelBuilder()
     x, y = builder.tensor((1, 45), name="x"), builder.tensor((1, 6))
     constants = [
@@ -128,7 +128,7 @@ _INT8 = ((1, 5, 5, 8), np.int8)
 _PACKED = ((1, 5, 5, 1), _BITS)
 _HUGE = 2**31 - 1
 
-# What is wrong: the words that the message must have.
+# Faults by name: the arguments of `bconv`, and words of the message.
 _BCONV: dict[str, tuple[dict[str, Any], list[str]]] = {
     "options of no bytes": ({"options": b""}, ["0 bytes", "expected a map with channels_in"]),
     "options of junk": ({"options": b"\xff" * 30}, ["not a FlexBuffer"]),
@@ -242,7 +242,7 @@ _BCONV: dict[str, tuple[dict[str, Any], list[str]]] = {
 }
 
 
-# The other operators: the model, its operator, and the words that its message must have.
+# Faults of other operators: the model, its operator, and words of the message.
 _OTHERS: dict[str, tuple[bytes, str, list[str]]] = {
     **{
         f"pool without {key}": (pool(without=key), "LceBMaxPool2d", [f"option '{key}' is missing"])
@@ -503,7 +503,7 @@ def int8_conv(
     bias: tuple[int, Any] | int | None = (8, np.int32),
     **changed: Any,
 ) -> bytes:
-    """A model of one CONV_2D of int8 that the engine takes, right in all that is not an argument.
+    """Builds one int8 CONV_2D that the engine takes, right in everything that is not an argument.
 
     `image`, `kernel` and `result` replace what the builder is given of these tensors, `bias` is a
     size and type, ABSENT, or no input at all; `changed` replaces options.
@@ -534,7 +534,8 @@ def int8_conv(
 
 _LOWEST = np.full((8, 3, 3, 3), -128, np.int8)
 
-# What is wrong, and words of the message where no host sees the file; else it decides.
+# Faults by name: the arguments of `int8_conv`, and words of the message, or None if the file
+# reaches the host, which then decides.
 _INT8_CONV: dict[str, tuple[dict[str, Any], str | None]] = {
     "a zero point of 200": ({"image": {"zero_point": 200}}, "zero points of -128 to 127, got 200"),
     "a zero point of -129": ({"result": {"zero_point": -129}}, "zero points of -128 to 127"),
@@ -582,13 +583,13 @@ def test_int8_convolutions(fault, box):
 
 
 def test_int8_convolutions_of_the_lowest_weights(box):
-    """Which products of bytes do not take, and hosts do."""
+    """The rows of products of bytes do not take such weights, but hosts do."""
     for array in (_LOWEST, -_LOWEST - 1):
         assert box.call(load_and_run, int8_conv(kernel={"array": array}), None) == ("", "")
 
 
 def test_shapes_whose_product_overflows(box):
-    """Whoever sees it first, the host or the plug-in."""
+    """The host or the plug-in refuses it, whichever sees it first."""
     for shape in ((_HUGE, _HUGE, _HUGE, 2), (_HUGE, 5, 5, 2), (1, _HUGE, _HUGE, 2)):
         kind, message = box.call(load_and_run, bconv(image=(shape, _BITS)), None)
         assert kind == "ValueError", (shape, kind, message)
@@ -633,7 +634,7 @@ def test_data_that_lie_outside_the_file(part, offset, runtime, box):
     ],
 )
 def test_operators_that_read_what_is_not_there_yet(links, words, runtime, box):
-    """Some hosts would crash while they look for what the plug-in may take."""
+    """Some hosts would crash while they look for operators that the plug-in may take."""
     kind, message = box.call(load_and_run, _linked_pools(links), runtime)
     assert kind == ("ValueError" if words else "")
     assert words in message
@@ -654,7 +655,7 @@ def test_an_output_that_is_absent(runtime, box):
 
 
 def _linked_pools(links: str) -> bytes:
-    """Pools between the tensors x, a and b; "xa ab" is the order that makes sense."""
+    """Builds pools between the tensors x, a and b; "xa ab" is the order that makes sense."""
     builder = ModelBuilder()
     tensors = {name: builder.tensor((1, 4, 4, 2), _BITS, name=name) for name in "xab"}
     for source, result in links.split():

@@ -1,4 +1,4 @@
-"""What is read before a host sees a model: whole files pass, and damage is always a ValueError."""
+"""The reader before the hosts passes whole files, and raises a ValueError for damaged ones."""
 
 import struct
 
@@ -12,7 +12,7 @@ from tests.model_builder import ModelBuilder
 
 @pytest.fixture(scope="module")
 def model() -> bytes:
-    """Vectors in options, a signature, quantization, constants and a custom operator."""
+    """Builds a file with vectors in options, a signature, scales, constants, a custom operator."""
     builder = ModelBuilder()
     x = builder.tensor((1, 4), np.int8, name="x", scale=0.5, zero_point=-3, signature=(-1, 4))
     y = builder.tensor((2, 2), np.int8, name="y", scale=0.5, zero_point=-3)
@@ -39,7 +39,7 @@ def test_every_truncation_is_found(model):
 
 @pytest.mark.parametrize("value", [0, 1, 2**31 - 1, 2**31, 2**32 - 4])
 def test_every_damaged_word_is_found_or_harmless(model, value):
-    """Offsets that lead outside raise; what is no offset may be anything."""
+    """Offsets that lead outside raise; other words may be anything."""
     found = 0
     for position in range(0, len(model) - 3, 4):
         damaged = bytearray(model)
@@ -54,7 +54,7 @@ def test_every_damaged_word_is_found_or_harmless(model, value):
 
 
 def _one_op() -> ModelBuilder:
-    """A model of one operator with a constant and options."""
+    """Builds a model of one operator with a constant and options."""
     builder = ModelBuilder()
     x, y = builder.tensor((1, 4), name="x"), builder.tensor((1, 4), name="y")
     builder.custom("Some", [x, builder.constant(np.zeros(4, np.float32))], [y], {"a": 1})
@@ -88,7 +88,7 @@ def test_data_outside_the_flatbuffer_are_in_the_file(part):
 
 
 def _split(**options: int) -> ModelBuilder:
-    """A model that splits four values into two tensors."""
+    """Builds a model that splits four values into two tensors."""
     builder = ModelBuilder()
     axis = builder.constant(np.array(1, np.int32))
     x, y, z = builder.tensor((1, 4)), builder.tensor((1, 2)), builder.tensor((1, 2))
@@ -104,7 +104,7 @@ def _refusal(builder: ModelBuilder) -> str:
 
 @pytest.mark.parametrize("parts", [-1, 0, 1, 3, 2**31 - 1])
 def test_a_split_has_an_output_for_each_part(parts):
-    """XNNPACK of LiteRT 2.3 would crash on any other."""
+    """XNNPACK of LiteRT 2.3 would crash on another number of outputs."""
     read_model(_split(numSplits=2).finish([1], [2, 3]))
     message = f"operator #0, to 't2': expected a SPLIT into its 2 outputs, got {parts} parts; the "
     assert message in _refusal(_split(numSplits=parts))
@@ -120,7 +120,7 @@ def test_a_split_without_options_of_its_own():
 
 
 def _shared_tensors(subgraphs: int, tensors: int) -> bytes:
-    """Empty subgraphs that share a vector, whose elements are all one empty tensor."""
+    """Builds empty subgraphs that share a vector, whose elements are all one empty tensor."""
     content = bytearray(b"\0\0\0\0TFL3")
 
     def add(code: str, *values: int) -> int:
@@ -131,12 +131,12 @@ def _shared_tensors(subgraphs: int, tensors: int) -> bytes:
     def link(at: int, target: int) -> None:
         struct.pack_into("<I", content, at, target - at)
 
-    layout = add("6H", 10, 8, 0, 0, 4, 0)  # Of a table whose field 2 is at byte 4.
+    layout = add("6H", 10, 8, 0, 0, 4, 0)  # layout of a table whose field 2 is at byte 4
     model = add("iI", len(content) - layout, 0)
     link(0, model)
     graphs = add(f"{subgraphs + 1}I", subgraphs, *[0] * subgraphs)
     link(model + 4, graphs)
-    layout = add("4H", 6, 8, 4, 0)  # Of a table whose field 0 is at byte 4.
+    layout = add("4H", 6, 8, 4, 0)  # layout of a table whose field 0 is at byte 4
     tables = [add("iI", len(content) - layout, 0) for _ in range(subgraphs)]
     shared = add(f"{tensors + 1}I", tensors, *[0] * tensors)
     layout = add("2H", 4, 4)
@@ -154,7 +154,7 @@ def _shared_tensors(subgraphs: int, tensors: int) -> bytes:
     [(3, 2000, True), (100, 2000, False), (400, 2000, False), (12, 250000, False)],
 )
 def test_what_is_shared_takes_no_more_time_or_memory(subgraphs, tensors, passes):
-    """A file of some 10 KB could else ask for millions of visits, one of 1 MB for gigabytes."""
+    """A file of 10 KB could otherwise ask for millions of visits, and one of 1 MB for gigabytes."""
     model = _shared_tensors(subgraphs, tensors)
     if passes:
         assert read_model(model) == model

@@ -1,4 +1,4 @@
-"""Placements name nodes that there are; what they do with a GPU is in tests/cuda."""
+"""Placements may name only nodes that exist; tests/cuda tests what they do with a GPU."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from tests.model_builder import ModelBuilder
 
 
 def branch_model() -> bytes:
-    """Node 1 of the main graph and nodes 0 and 1 of graph 1 are the engine's, of graph 2 none."""
+    """Builds nodes of the engine: 1 of the main graph, 0 and 1 of graph 1, none of graph 2."""
     builder = ModelBuilder()
     shape, packed = (1, 4, 4, 32), (1, 4, 4, 1)
     c, x, y = builder.tensor((1,), np.bool_), builder.tensor(shape), builder.tensor(shape)
@@ -80,7 +80,7 @@ def _rows(model: bytes | Path, **options) -> list:
 
 
 def _sums(rows: list) -> list[int]:
-    """Which nodes they are; convolutions' rows stand for them."""
+    """Returns the numbers of the sums, which convolutions' rows have absorbed."""
     return [node for row in rows for node in row.absorbed]
 
 

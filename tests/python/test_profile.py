@@ -1,4 +1,4 @@
-"""The profile: which operators ran where, and that the numbers add up. No test asserts a time."""
+"""The profile says which operators ran where, and its numbers add up; no test asserts a time."""
 
 import json
 from pathlib import Path
@@ -57,7 +57,7 @@ def test_the_environment_forces_a_kernel(monkeypatch):
 
 
 def _branch_model() -> bytes:
-    """y is the signs of x if `c`, by two operators of ours, else x + x; then come others."""
+    """Builds y, the signs of x if `c`, by two operators of ours, else x + x; then come others."""
     builder = ModelBuilder()
     shape, packed = (1, 4, 4, 32), (1, 4, 4, 1)
     c, x, y = builder.tensor((1,), np.bool_), builder.tensor(shape), builder.tensor(shape)
@@ -94,7 +94,7 @@ def test_branches(taken):
 @pytest.mark.parametrize("runtime", HOSTS)
 @pytest.mark.parametrize("names", ["unlike", "absent", "alike"])
 def test_operators_of_branches_are_not_taken_for_those_of_the_main_graph(runtime, names):
-    """Node 2 is an ADD in both: the plug-in runs that of the branch, the host that of integers."""
+    """Node 2 is an ADD in both graphs: the plug-in runs the branch's, the host that of integers."""
     builder = ModelBuilder()
     shape, packed = (1, 4, 4, 32), (1, 4, 4, 1)
     c, x, y = builder.tensor((1,), np.bool_), builder.tensor(shape), builder.tensor(shape)
@@ -103,7 +103,7 @@ def test_operators_of_branches_are_not_taken_for_those_of_the_main_graph(runtime
     builder.builtin("IF", [c, x], [y], thenSubgraphIndex=1, elseSubgraphIndex=1)
     builder.custom("LceQuantize", [y], [bits])
     builder.builtin("ADD", [bits, one], [sum_])
-    if names == "absent":  # Those of constants tell nothing.
+    if names == "absent":  # names of constants tell nothing
         builder.graph.tensors[one].name = None
     if names == "alike":
         builder.graph.tensors[sum_].name = b"doubled"
@@ -180,7 +180,7 @@ def test_the_table_as_plain_values():
 
 
 def _float_model() -> bytes:
-    """y = relu(x + x), with nothing binarized in it."""
+    """Builds y = relu(x + x), without anything binarized."""
     builder = ModelBuilder()
     x, doubled, y = (builder.tensor((1, 4, 4, 32)) for _ in range(3))
     builder.builtin("ADD", [x, x], [doubled])
@@ -203,7 +203,7 @@ def test_a_placed_operator_runs_where_nothing_is_binarized(runtime, fuse):
 
 
 def _measure(content: bytes) -> tuple[list[dict[str, object]], list[str]]:
-    """The plug-in's steps, and what it left to the host."""
+    """Returns the plug-in's steps, and the operators that it left to the host."""
     interpreter = larq_engine.Interpreter(content, device="cpu")
     arrays = [np.ones(shape, np.float32) for shape in interpreter.input_shapes]
     steps, _, left = interpreter._session.measure(arrays, 1)

@@ -1,8 +1,8 @@
-"""larq_engine_register_ops: hosts without delegates get the operators through a C++ op resolver.
+"""Hosts without delegates get our operators through larq_engine_register_ops and a C++ op resolver.
 
 The libraries of TensorFlow and of tflite-runtime 2.14 export what that needs. LiteRT's does not,
-and gets an error that says so.
-Each host runs in a process of its own, as a library that one loads is visible to all.
+and gets an error that says so. Each host runs in a process of its own, as a library that one loads
+is visible to all.
 """
 
 import ctypes
@@ -47,7 +47,7 @@ def register(resolver: int) -> tuple[int, str]:
 
 
 def run_registered(runtime: str, model: str) -> tuple[list[tuple[int, str]], np.ndarray | None]:
-    """Runs a model in a host whose op resolver was given our operators; no delegate of ours."""
+    """Runs a model in a host whose op resolver was given our operators, without our delegate."""
     module = host.import_runtime(runtime)
     results: list[tuple[int, str]] = []
     with np.load(_DATA / f"{model}.npz") as recorded:
@@ -69,7 +69,7 @@ def run_registered(runtime: str, model: str) -> tuple[list[tuple[int, str]], np.
 
 
 def dense_of_bits() -> bytes:
-    """x @ [[1, -1], [2, 2], [-3, -3]].T, with weights that the file keeps as bits."""
+    """Builds x @ [[1, -1], [2, 2], [-3, -3]].T, with weights that the file keeps as bits."""
     builder = ModelBuilder()
     x, y = builder.tensor((1, 2), name="x"), builder.tensor((1, 3), name="y")
     signs = np.array([[1, -1], [1, 1], [-1, -1]], np.float32)
@@ -80,7 +80,7 @@ def dense_of_bits() -> bytes:
 
 
 def run_dense_of_bits(runtime: str) -> list[np.ndarray]:
-    """Batches of 1, 2 and again 1 on what was allocated before."""
+    """Runs batches of 1, 2 and again 1 in the same interpreter."""
     interpreter = host.import_runtime(runtime).InterpreterWithCustomOps(
         model_content=dense_of_bits(), custom_op_registerers=[register]
     )

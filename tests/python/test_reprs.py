@@ -1,4 +1,4 @@
-"""What is shown of an object is a line that says what a person wants to know of it."""
+"""Objects are shown as a line that says what a person wants to know of them."""
 
 import sys
 import types
@@ -57,7 +57,7 @@ def test_notebooks_show_a_profile_with_all_texts_escaped(result):
 
 @pytest.fixture
 def pandas(monkeypatch):
-    """Stands for the package: the rows as they were given."""
+    """Stands for the package: a data frame is the rows that it was given."""
     made = types.ModuleType("pandas")
     made.DataFrame = types.SimpleNamespace(from_records=lambda rows: rows)
     monkeypatch.setitem(sys.modules, "pandas", made)

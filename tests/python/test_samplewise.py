@@ -1,4 +1,4 @@
-"""Which graphs keep samples apart: only those run in batches that the file does not declare."""
+"""Only graphs that keep samples apart run in batches that the file does not declare."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -26,7 +26,7 @@ def _op(
     custom: bool = False,
     **options: Any,
 ) -> tuple[Sequence[int], _Build]:
-    """The input's shape, and what adds an operator on `inputs` times x and on constants."""
+    """Returns the input's shape, and a function that adds an operator on x and constants."""
 
     def build(builder: ModelBuilder, x: int) -> int:
         y = builder.tensor(shape, dtype, name="y")
@@ -49,7 +49,7 @@ def _then(*steps: tuple[Sequence[int], _Build]) -> tuple[Sequence[int], _Build]:
 
 
 def _two_ranks(builder: ModelBuilder, x: int) -> int:
-    """x and x reshaped to a leading axis more: [N, 4] + [N, 1, 4] is [N, N, 4]."""
+    """Adds x to x with one more leading axis: [N, 4] + [N, 1, 4] is [N, N, 4]."""
     shape = builder.constant(np.array([-1, 1, 4], np.int32))
     tall, y = builder.tensor((1, 1, 4)), builder.tensor((1, 1, 4), name="y")
     builder.builtin("RESHAPE", [x, shape], [tall])
@@ -58,7 +58,7 @@ def _two_ranks(builder: ModelBuilder, x: int) -> int:
 
 
 def _constant_output(builder: ModelBuilder, x: int) -> int:
-    """Nothing of x is in it, and its axis 0 is no batch, though it is 1."""
+    """Adds a result that does not depend on x, and whose axis 0 is no batch, though it is 1."""
     y = builder.tensor((1, 4), name="y")
     ones = builder.constant(np.ones((1, 4), np.float32))
     builder.builtin("ADD", [x, x], [builder.tensor(_SHAPE)])
@@ -67,7 +67,7 @@ def _constant_output(builder: ModelBuilder, x: int) -> int:
 
 
 def _half_weights(builder: ModelBuilder, x: int) -> int:
-    """A constant that other constants are computed from."""
+    """Adds a constant that is computed from another constant."""
     scale, y = builder.tensor((4,)), builder.tensor(_SHAPE, name="y")
     builder.builtin("DEQUANTIZE", [builder.constant(np.ones(4, np.float16))], [scale])
     builder.builtin("MUL", [x, scale], [y])
@@ -75,7 +75,7 @@ def _half_weights(builder: ModelBuilder, x: int) -> int:
 
 
 def _split(axis: int, parts: int, part: Sequence[int], source: Sequence[int] = _SHAPE) -> Any:
-    """The first part of x."""
+    """Returns a function that adds the first part of x."""
 
     def build(builder: ModelBuilder, x: int) -> int:
         outputs = [builder.tensor(part) for _ in range(parts)]
@@ -217,7 +217,7 @@ def test_graphs_that_may_mix_samples_run_as_declared(name, rng):
 
 
 def test_quantization_of_each_sample():
-    """One scale for each sample that the file declares: there is none for a third."""
+    """The file has one scale for each sample that it declares, and none for a third."""
     scales = {"scale": [0.5, 0.25], "zero_point": [0, 0], "quantized_dimension": 0}
     for quantization, expected in (({"scale": 0.5}, True), (scales, False)):
         builder = ModelBuilder()
@@ -233,7 +233,7 @@ def test_quantization_of_each_sample():
 
 @pytest.mark.parametrize(("computed", "expected"), [(False, True), (True, False)])
 def test_axes_that_are_computed(computed, expected, monkeypatch):
-    """Nothing says what they will be, whatever is in their memory before a run."""
+    """Nothing says what the axes will be, whatever is in their memory before a run."""
     builder = ModelBuilder()
     x, axes, y = builder.tensor((1, 4)), builder.constant(_ints(1)), builder.tensor((1, 1))
     if computed:

@@ -1,7 +1,7 @@
-"""Dense layers whose weights are bits in the file and whose inputs are not.
+"""Dense layers whose weights are bits in the file and whose inputs are not are read as bits.
 
-The engine reads the bits. int8 results are those of XNNPACK on the same weights, byte by byte;
-float results are those of NumPy in the order of docs/operators.md, bit by bit.
+int8 results are those of XNNPACK on the same weights, byte by byte; float results are those of
+NumPy in the order of docs/operators.md, bit by bit.
 """
 
 from typing import Any
@@ -18,7 +18,8 @@ from tests.oracle import pack_bits
 
 Array = np.ndarray
 
-# Inputs and outputs: around words of 32 and blocks of 16, and what several threads share.
+# Inputs and outputs of layers: sizes around words of 32 and blocks of 16, and some that several
+# threads share.
 _SIZES = [(1, 1), (31, 15), (32, 16), (33, 17), (64, 64), (100, 130), (784, 10), (300, 700)]
 
 
@@ -85,7 +86,7 @@ class Layer:
         return self.rng.standard_normal(self.shape).astype(np.float32)
 
     def expected(self, x: Array) -> Array:
-        """float32, in the documented order."""
+        """Returns the result in float32, in the documented order."""
         units, depth = self.signs.shape
         total = oracle.signed_sums(x.reshape(-1, depth), self.signs)
         scale = np.broadcast_to(self.scale, units)
@@ -100,13 +101,16 @@ class Layer:
 
 
 def _signed_rows(interpreter: larq_engine.Interpreter, x: Array) -> list[str]:
-    """The rows that computed layers from bits: many rows of inputs by products of bytes."""
+    """Returns the rows that computed layers from bits.
+
+    Layers with many rows of inputs are computed by products of bytes.
+    """
     kernels = [row.kernel for row in interpreter.profile(x, runs=1).rows]
     return [kernel for kernel in kernels if kernel.startswith(("signed_sums_", "bytes_"))]
 
 
 def _place(kernel: str) -> str:
-    """Has the layer computed from bits whatever its size."""
+    """Returns a placement by which the layer is computed from bits whatever its size."""
     return "1:cpu" if kernel == "auto" else f"1:cpu:{kernel}"
 
 
@@ -186,7 +190,7 @@ def _host_computes(model: bytes, x: Array, **options: Any) -> bool:
 
 
 def _is_faster(dtype: Any, rows: int) -> bool:
-    """Whether a layer of many weights is computed from bits, by the rows that this CPU has."""
+    """Tells whether this CPU's rows compute a layer of many weights from bits."""
     isas = {kernel.rsplit("_", 1)[-1] for kernel in kernel_rows()}
     if "avx512bw" in isas:
         return rows <= 2
@@ -200,7 +204,7 @@ def _is_faster(dtype: Any, rows: int) -> bool:
 def test_the_host_computes_what_it_computes_faster(dtype, rows, rng):
     layer = Layer(rng, 512, 256, dtype)
     layer.shape = (rows, 512)
-    for kernel in ("auto", "reference", *kernel_rows()):  # results do not depend on it
+    for kernel in ("auto", "reference", *kernel_rows()):  # results do not depend on the kernel
         is_hosts = _host_computes(layer.build(packed=True), layer.inputs(), kernel=kernel)
         assert is_hosts != _is_faster(dtype, rows)
     assert _host_computes(layer.build(packed=True), layer.inputs(), fuse=False)

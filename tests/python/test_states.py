@@ -1,4 +1,4 @@
-"""Models with variables: each sample is seen once, and a batch does not change a state's shape."""
+"""Models with variables see each sample once, and a batch does not change a state's shape."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ _HOSTS_OF_STATES = [p for p in HOSTS if "tflite_runtime" not in p.values]
 
 
 def summing_model(*, input_batch: int = 1, is_open: bool = False) -> bytes:
-    """A state of one sample, to which the input is added."""
+    """Builds a state of one sample, to which the input is added."""
     builder = ModelBuilder()
     x = builder.tensor((input_batch, 4), name="x", signature=(-1, 4) if is_open else None)
     handle, old = builder.tensor((1,), object), builder.tensor((1, 4))
@@ -49,7 +49,7 @@ def test_an_open_batch_beside_a_state_runs_in_pieces(runtime):
 
 @pytest.mark.parametrize("runtime", _HOSTS_OF_STATES)
 def test_a_state_sees_each_sample_once(runtime):
-    """A variable that adds up what came before it; any other run would show in it."""
+    """A variable adds up all inputs, so that any other run would show in it."""
     interpreter = larq_engine.Interpreter(summing_model(), runtime=runtime)
     ones = np.ones((3, 4), np.float32)
     interpreter.predict(np.zeros((1, 4), np.float32))

@@ -1,11 +1,11 @@
-"""Interpreters in several threads: one each, and one for all."""
+"""Interpreters in several threads: one for each thread, and one for all."""
 
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-# Imported here because the first use starts a process (`lscpu`), and a fork in one of several busy
-# threads hangs under ThreadSanitizer.
+# The import comes first because the first use starts a process (`lscpu`), and a fork in one of
+# several busy threads hangs under ThreadSanitizer.
 import numpy.testing
 
 import larq_engine
@@ -18,7 +18,7 @@ _ROUNDS = 20
 
 
 def _case(seed: int) -> tuple[bytes, np.ndarray, np.ndarray]:
-    """A model of its own shape, data of several samples, and the result."""
+    """Makes a model of its own shape, data of several samples, and the result."""
     rng = np.random.default_rng(seed)
     conv = Conv((1, 6 + seed, 7, 64), (3, 3), 16 + seed)
     filters = oracle.signs(rng.standard_normal(conv.filter_shape))

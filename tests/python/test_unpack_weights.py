@@ -1,7 +1,7 @@
-"""LceUnpackWeights: the hosts run layers with unpacked weights as if the file had held floats.
+"""Hosts run layers with LceUnpackWeights as if the file had held floats, and as fast.
 
-As fast, too: XNNPACK takes over a layer only if its weights are constants by then, so the tests
-compare what it takes over with what it takes of a model with floats.
+XNNPACK takes over a layer only if its weights are constants by then, so the tests compare what it
+takes over with what it takes of a model with floats.
 """
 
 import gc
@@ -18,12 +18,12 @@ from tests.model_builder import ModelBuilder, add_weights
 
 _SHAPE = (1, 6, 5, 8)
 
-# Adds the weights to a model, in one form or the other.
+# Adds the weights to a model, as bits or as floats.
 _AddWeights = Callable[[ModelBuilder, np.ndarray, np.ndarray, int], int]
 
 
 def _expand(scale: np.ndarray, rank: int, axis: int) -> np.ndarray:
-    """The scale with the rank of the weights."""
+    """Returns the scale with the rank of the weights."""
     return scale.reshape([-1 if i == axis else 1 for i in range(rank)])
 
 
@@ -31,7 +31,7 @@ def _add_floats(builder: ModelBuilder, signs: np.ndarray, scale: np.ndarray, axi
     return builder.constant(signs * _expand(scale, signs.ndim, axis))
 
 
-# The operator, the shape of its weights, the axis of the scales, the shape of its output.
+# The operator, the shape of its weights, the axis of the scales, and the shape of its output.
 _LAYERS: dict[str, tuple[tuple[int, ...], int, tuple[int, ...]]] = {
     "CONV_2D": ((7, 3, 3, 8), 0, (1, 6, 5, 7)),
     "DEPTHWISE_CONV_2D": ((1, 3, 3, 8), 3, _SHAPE),
@@ -70,7 +70,7 @@ def _layer_model(op: str, rng: np.random.Generator, add: _AddWeights) -> bytes:
 
 
 def _chain_model(rng: np.random.Generator, add: _AddWeights) -> bytes:
-    """Every layer that keeps the shape, twice each, and a dense one."""
+    """Builds every layer that keeps the shape, twice each, and a dense one."""
     builder = ModelBuilder()
     x = y = builder.tensor(_SHAPE, name="x")
     for op, shape in [
@@ -95,7 +95,7 @@ def _open(model: bytes, runtime: str) -> larq_engine.Interpreter:
 
 
 def _taken_over(interpreter: larq_engine.Interpreter) -> list[int]:
-    """How many tensors come out of each part of the graph that a delegate runs."""
+    """Returns the number of results of each part of the graph that a delegate runs."""
     nodes = interpreter._session._interpreter._get_ops_details()
     return sorted(len(node["outputs"]) for node in nodes if node["op_name"] == "DELEGATE")
 
@@ -143,7 +143,7 @@ def test_a_network_stays_in_one_part(runtime, rng, request):
 
 
 def _dense(rng: np.random.Generator) -> tuple[bytes, np.ndarray]:
-    """x @ weights of whole numbers, where float32 is exact, and the weights."""
+    """Returns x @ weights of whole numbers, where float32 is exact, and the weights."""
     signs = oracle.signs(rng.standard_normal((9, 40)))
     scale = rng.integers(1, 9, 9).astype(np.float32)
     builder = ModelBuilder()
@@ -168,7 +168,7 @@ def test_batches_are_enlarged(runtime, rng):
 
 
 def test_weights_are_no_activations(rng):
-    """Which would make the pieces of a batch smaller."""
+    """As activations, they would make the pieces of a batch smaller."""
     model, _ = _dense(rng)
     assert larq_engine.Interpreter(model)._session.activation_bytes() == 4 * (40 + 9)
 
@@ -214,7 +214,7 @@ def test_interpreters_that_share_a_delegate_and_a_model(delegate_first, runtime,
 
 @pytest.mark.parametrize("runtime", HOSTS)
 def test_weights_of_two_layers_and_of_the_user(runtime, rng):
-    """Two layers read them, an operator that XNNPACK leaves to the host does, and the user."""
+    """Two layers, an operator that XNNPACK leaves to the host, and the user read them."""
     signs = oracle.signs(rng.standard_normal((40, 40)))
     builder = ModelBuilder()
     x, middle = builder.tensor((1, 40), name="x"), builder.tensor((1, 40))

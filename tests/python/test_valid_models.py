@@ -1,4 +1,4 @@
-"""Files that hosts run are not refused: neither before a host sees them nor by the delegate.
+"""Files that hosts run are refused neither before a host sees them nor by the delegate.
 
 tests/model_file/convert_models.py made them with TensorFlow's converter.
 """
@@ -31,7 +31,7 @@ def test_the_delegate_takes_them(name, runtime, box):
     assert box.call(load_in_plain_host, _read(name), runtime) == ""
 
 
-# Its sequences are longer than the 1 that stands for their open length.
+# The model's sequences are longer than the 1 that stands for their open length.
 @pytest.mark.parametrize("runtime", HOSTS)
 @pytest.mark.parametrize("name", sorted({*_NAMES} - {"open_sequences", "latin1_name"}))
 def test_they_run(name, runtime, box):
