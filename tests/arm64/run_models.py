@@ -1,7 +1,7 @@
 """Runs *.tflite of a folder on its image.npy: run_models.py FOLDER NAME on|off
 
 Stores the outputs of M.tflite as M.NAME.npz and prints which plug-in made them. "off" leaves all
-that is no operator of LCE to the host.
+operators but LCE's to the host.
 """
 
 import sys

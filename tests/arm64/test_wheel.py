@@ -1,5 +1,6 @@
-"""The aarch64 wheel in LiteRT for aarch64, emulated: LCE's files, and QuickNet as on this machine.
+"""Tests the aarch64 wheel in an emulated LiteRT for aarch64.
 
+The tests run LCE's files, and compare QuickNet with its results on this machine.
 `tools/run_tests.py arm64-wheel` makes the wheel, installs it into a folder, names that folder in
 LARQ_ENGINE_ARM64_PACKAGES and runs these tests.
 """
@@ -22,11 +23,13 @@ _PACKAGES = os.environ.get("LARQ_ENGINE_ARM64_PACKAGES", "")
 
 pytestmark = pytest.mark.skipif(not _PACKAGES, reason="the stage arm64-wheel runs it")
 
-# Armv8.0 in order and out of order, with dot products, and all that QEMU knows.
+# The CPUs are Armv8.0 in order, Armv8.0 out of order, one with dot products, and one with all that
+# QEMU knows.
 _CPUS = ("cortex-a53", "cortex-a72", "cortex-a76", "max")
 
-# What XNNPACK computes in ways of each CPU's own: sums of the classifier's long products in another
-# order, and exponentials by another formula. 3e-6 of the largest value was seen.
+# XNNPACK computes these in a way of its own on each CPU: it adds up the classifier's long products
+# in another order, and uses another formula for exponentials. The largest difference seen was 3e-6
+# of the largest value.
 _XNNPACK_DIFFERS = ("FULLY_CONNECTED", "SOFTMAX")
 _TOLERANCE = 1e-5
 
@@ -35,7 +38,10 @@ _TIME_LIMIT = 600  # seconds; an emulated program that hangs must fail
 
 @functools.cache
 def _rounds_as_arm() -> bool:
-    """All other sums are alike where multiplying and adding rounds once, as on every 64-bit ARM."""
+    """Tells whether this machine rounds multiply-adds once, as every 64-bit ARM does.
+
+    All other sums are then equal on both.
+    """
     return platform.machine() == "aarch64" or " fma " in Path("/proc/cpuinfo").read_text()
 
 
@@ -57,7 +63,7 @@ def _emulated(*arguments: str | Path, cpu: str, cwd: Path) -> str:
 @pytest.mark.xdist_group("interop")
 @pytest.mark.parametrize("cpu", ["cortex-a53", "max"])
 def test_lce_files_on_all_kernels(cpu, tmp_path):
-    (tmp_path / "tests").symlink_to(_ROOT / "tests")  # the working tree itself stays out of sight
+    (tmp_path / "tests").symlink_to(_ROOT / "tests")  # hides the rest of the working tree
     options = ["-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", "."]
     chosen = ["-k", "ai_edge_litert", "tests/interop/test_interop.py"]
     printed = _emulated("-m", "pytest", *options, *chosen, cpu=cpu, cwd=tmp_path)
@@ -67,9 +73,10 @@ def test_lce_files_on_all_kernels(cpu, tmp_path):
 
 @pytest.fixture(scope="module")
 def quicknet(tmp_path_factory):
-    """A folder with QuickNet, an image, and what this machine answers.
+    """Makes a folder with QuickNet, an image, and the outputs of this machine.
 
-    The network's end is all outputs in `whole.tflite`, and so is every operator in `each.tflite`.
+    `whole.tflite` ends with all outputs of the network, and `each.tflite` with those of every
+    operator.
     """
     require_keras()
     from benchmarks import zoo_models
@@ -89,7 +96,7 @@ def quicknet(tmp_path_factory):
         graph.outputs[:] = [output for op in graph.ops[first:] for output in op.outputs]
         (folder / f"{name}.tflite").write_bytes(schema.write(model))
     environment = os.environ | {"PYTHONPATH": str(_ROOT)}
-    # The plug-in adds in another order than XNNPACK where it convolves floats, as on x86.
+    # For float convolutions the plug-in adds in another order than XNNPACK, as it does on x86.
     here = [sys.executable, _RUN_MODELS, folder, "here", "off"]
     subprocess.run(here, env=environment, check=True)
     return folder
@@ -115,7 +122,7 @@ def _compare(op, expected, got):
     assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
     what = f"{op.kind} {op.outputs[0].name}"
     if op.custom or (_rounds_as_arm() and op.kind not in _XNNPACK_DIFFERS):
-        # The bytes: -0 is not 0.
+        # Bytes are compared, because -0 is not 0.
         assert got.tobytes() == expected.tobytes(), f"{what}: {np.mean(got != expected)} differ"
     else:
         atol = _TOLERANCE * np.abs(expected).max()

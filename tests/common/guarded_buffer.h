@@ -1,4 +1,5 @@
-// Memory that ends (or starts) at a page nobody may touch, so that one element too far is a crash.
+// Memory that ends (or starts) at an inaccessible page, so that an access one element too far
+// crashes.
 #ifndef LARQ_ENGINE_TESTS_COMMON_GUARDED_BUFFER_H_
 #define LARQ_ENGINE_TESTS_COMMON_GUARDED_BUFFER_H_
 

@@ -1,4 +1,4 @@
-// Memory between two pages that nobody may touch.
+// Memory between two inaccessible pages.
 #ifndef LARQ_ENGINE_TESTS_COMMON_GUARDED_PAGES_H_
 #define LARQ_ENGINE_TESTS_COMMON_GUARDED_PAGES_H_
 
@@ -16,7 +16,7 @@ namespace larq_engine::testing {
 
 class GuardedPages {
  public:
-  // Of `bytes`, rounded up to whole pages.
+  // Allocates `bytes`, rounded up to whole pages.
   explicit GuardedPages(size_t bytes) {
     const size_t page = PageBytes();
     bytes_ = (bytes + page - 1) / page * page;

@@ -7,7 +7,7 @@
 
 namespace larq_engine::testing {
 
-// To the bit, but that a NaN has any sign and payload.
+// Tells whether two floats are equal to the bit; a NaN may have any sign and payload.
 inline bool SameFloat(float a, float b) {
   return (std::isnan(a) && std::isnan(b)) ||
          std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b);

@@ -1,5 +1,5 @@
-// A sanitized build finds what it is built for: a flag that is lost would leave all other tests
-// green. Only with `--config=asan` or `--config=tsan` does this pass.
+// Checks that a sanitized build finds what it is built for. If a flag were lost, all other tests
+// would still pass. These tests pass only with `--config=asan` or `--config=tsan`.
 #include <climits>
 #include <thread>
 #include <vector>

@@ -23,11 +23,11 @@ inline uint64_t TestSeed() {
   return seed;
 }
 
-// Do all cases of all grids run?
+// Tells whether all cases of all grids run.
 inline bool IsFull() { return std::getenv("LARQ_ENGINE_TEST_FULL") != nullptr; }
 
-// One of so many cases of a large grid runs. Where programs are much slower, emulated or under
-// sanitizers, .bazelrc and tools/test_*.sh set LARQ_ENGINE_TEST_SHARE.
+// Returns N, if one of N cases of a large grid runs. For programs that are much slower, emulated or
+// under sanitizers, .bazelrc and tools/test_*.sh set LARQ_ENGINE_TEST_SHARE.
 inline int64_t Share() {
   static const int64_t share = [] {
     if (IsFull()) return int64_t{1};
@@ -37,8 +37,8 @@ inline int64_t Share() {
   return share;
 }
 
-// For SCOPED_TRACE. Which cases run depends on the share, and on the configuration, which .bazelrc
-// names to the test.
+// Returns a message for SCOPED_TRACE. The cases that run depend on the share, and on the
+// configuration, whose name .bazelrc passes to the test.
 inline std::string ReplayHint() {
   const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info();
   const char* config = std::getenv("LARQ_ENGINE_TEST_CONFIG");
@@ -71,10 +71,11 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-// A sample of a grid's cases: a random one of each Share() in turn, and at least one of all.
+// A sample of a grid's cases: one random case of each Share() consecutive ones, and at least one of
+// all.
 class Sample {
  public:
-  // As many cases as Takes() is asked for.
+  // `cases` is how often Takes() will be called.
   Sample(Random& random, int64_t cases)
       : random_(random), cases_(cases), step_(std::min(Share(), cases)) {}
   ~Sample() {
@@ -85,7 +86,7 @@ class Sample {
   Sample(const Sample&) = delete;
   Sample& operator=(const Sample&) = delete;
 
-  // Is the next case in the sample?
+  // Tells whether the next case is in the sample.
   bool Takes() {
     if (asked_ % step_ == 0) chosen_ = random_.Int(0, step_ - 1);
     const bool takes = asked_++ % step_ == chosen_;

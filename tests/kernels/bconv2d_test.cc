@@ -1,4 +1,5 @@
-// The oracle chain: a float convolution of the values -> ReferenceBconv2d -> Bconv2d on every row.
+// Tests Bconv2d by a chain of oracles: a float convolution of the values checks ReferenceBconv2d,
+// which checks Bconv2d on every row.
 #include "larq_engine/kernels/bconv2d.h"
 
 #include <cmath>
@@ -46,7 +47,7 @@ std::ostream& operator<<(std::ostream& out, const Layer& layer) {
              << ", output " << static_cast<int>(layer.kind);
 }
 
-// Sums of planes of +-1 values and their bits, tails 0.
+// Sums of planes of +-1 values, and their bits with tails of 0.
 struct Planes {
   std::vector<float> values;   // [rows][channels]
   std::vector<uint32_t> bits;  // [rows][planes][words of the channels]
@@ -93,7 +94,7 @@ Operands RandomOperands(Random& random, const Layer& layer) {
              .scale = 1.0 / static_cast<double>(random.Int(1, 20)),
              .zero_point = static_cast<int32_t>(random.Int(-20, 20))};
   for (int64_t n = 0; n < s.out_channels; ++n) {
-    // Every sign, and zero.
+    // The multipliers and biases have both signs, and zeros.
     o.multiplier.push_back(n % 5 == 4 ? 0.0f : random.Float(-1.5f, 1.5f));
     o.bias.push_back(n % 7 == 6 ? 0.0f : random.Float(-1.5f, 1.5f));
     o.threshold.push_back(n % 11 == 9    ? INT32_MIN
@@ -117,7 +118,8 @@ OutputTransform MakeTransform(const Layer& layer, const Operands& o) {
   return MakeBitsTransform(o.threshold.data(), channels, layer.spec.max_dot());
 }
 
-// The dot products as a float convolution has them, straight from the definition of SAME and VALID.
+// Returns the dot products as a float convolution computes them, straight from the definition of
+// SAME and VALID.
 std::vector<double> FloatConvolution(const Layer& layer, const Operands& o) {
   const Bconv2dSpec& s = layer.spec;
   const Image& im = layer.image;
@@ -190,7 +192,8 @@ double Activate(Activation activation, double dot) {
   return dot;
 }
 
-// The reference's output against the definition, in double and without rounding.
+// Compares the reference's output with the definition, which is computed in double and without
+// rounding.
 void ExpectDefinition(const Layer& layer, const Operands& o, const std::byte* output) {
   const std::vector<double> dots = FloatConvolution(layer, o);
   const size_t channels = static_cast<size_t>(layer.spec.out_channels);
@@ -201,7 +204,7 @@ void ExpectDefinition(const Layer& layer, const Operands& o, const std::byte* ou
         Activate(layer.activation, dots[i]) * double{o.multiplier[n]} + double{o.bias[n]};
     switch (layer.kind) {
       case OutputKind::kFloat:
-        // One rounding of the product and one of the sum, each half a unit of 2^-23.
+        // The product and the sum round once each, each by half a unit of 2^-23.
         ASSERT_NEAR(reinterpret_cast<const float*>(output)[i], y,
                     (std::fabs(dots[i] * o.multiplier[n]) + std::fabs(y)) * 0x1p-23)
             << layer << " at " << i;
@@ -249,7 +252,8 @@ void ExpectRowsAgree(const Layer& layer, const Operands& o) {
     conv.Resize(layer.image.height, layer.image.width);
     AlignedBuffer<std::byte> scratch(conv.scratch_bytes());
     GuardedBuffer<std::byte> output(bytes);
-    // In parts, as threads would: two of the pixels, one of them in blocks of channels.
+    // The test runs in parts, as threads would: two of the pixels, one of which in blocks of
+    // channels.
     const int64_t middle = pixels / 2;
     const size_t middle_byte = bytes / static_cast<size_t>(pixels) * static_cast<size_t>(middle);
     const auto run = [&](const ResidualSum& sum) {
@@ -268,7 +272,7 @@ void ExpectRowsAgree(const Layer& layer, const Operands& o) {
     run({});
     ASSERT_EQ(std::memcmp(output.data(), expected.data(), bytes), 0) << row.name << ": " << layer;
     if (layer.kind != OutputKind::kFloat) return;
-    // Onto what lies where the output goes.
+    // The sums are written over their addend.
     auto* values = reinterpret_cast<float*>(output.data());
     const auto* products = reinterpret_cast<const float*>(expected.data());
     std::vector<float> sums(bytes / sizeof(float));
@@ -297,7 +301,7 @@ void ExpectRowsAgree(const Layer& layer, const Operands& o) {
           << row.name << ", as a sum: " << layer << ", gated: " << gated;
     }
   };
-  const CpuFeatures cpu = DetectCpuFeatures();  // kernel_rows_test.cc lists what it lacks
+  const CpuFeatures cpu = DetectCpuFeatures();  // kernel_rows_test.cc lists the missing ISAs
   for (const BgemmRow& row : BgemmRows()) {
     if (!cpu.Has(row.isa)) continue;
     ASSERT_NO_FATAL_FAILURE(expect_same(row));
@@ -325,7 +329,7 @@ constexpr Padding kPaddings[] = {
     {kSame, kSame, PadValue::kOne},
     {kSame, kSame, PadValue::kZero},
     {kSame, kSame, PadValue::kMinusOne},
-    // Given ones, also larger than every filter here.
+    // Given pads, some of which are larger than every filter here.
     {Pads(1, 1), Pads(1, 1), PadValue::kZero},
     {Pads(2, 0), Pads(1, 3), PadValue::kOne},
     {Pads(0, 3), Pads(2, 1), PadValue::kZero},
@@ -394,7 +398,7 @@ TEST(Bconv2d, NumbersOfBits) {
   }
 }
 
-// Numbers of more planes than a byte of some row holds are several bytes, of each group.
+// Numbers of more planes than a byte of some row holds are several bytes, for each group.
 TEST(Bconv2d, GroupsOfManyBits) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
@@ -414,7 +418,7 @@ TEST(Bconv2d, GroupsOfManyBits) {
   }
 }
 
-// Bits of values and weights: mostly one.
+// Returns the bits of values or weights: mostly one.
 int64_t RandomBits(Random& random) { return random.Int(0, 2) ? 1 : random.Int(2, 5); }
 
 TEST(Bconv2d, FilterLargerThanImage) {
@@ -488,7 +492,7 @@ TEST(Bconv2d, DepthBeyondSixteenBits) {
                       .activation = Activation::kRelu,
                       .kind = kind};
     Operands o = RandomOperands(random, layer);
-    // All bits differ: the largest count there is, 76800.
+    // All bits differ, which gives the largest possible count, 76800.
     std::fill(o.input.values.begin(), o.input.values.end(), 1.0f);
     std::fill(o.input.bits.begin(), o.input.bits.end(), 0u);
     std::fill(o.filter.values.begin(), o.filter.values.end(), -1.0f);
@@ -529,8 +533,8 @@ TEST(Bconv2d, RandomLayers) {
   }
 }
 
-// Taps that fill little of their words, lines of taps that fit a word or do not, and pixels that
-// share much, little or nothing of a line.
+// The cases have taps that fill little of their words, lines of taps that fit a word or do not, and
+// pixels that share much, little or nothing of a line.
 TEST(Bconv2d, FewChannels) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
@@ -559,7 +563,7 @@ TEST(Bconv2d, FewChannels) {
   }
 }
 
-// A row that looks at what it is given and leaves the counting to a real one.
+// A row that checks its arguments and leaves the counting to a real one.
 void ExpectAlignedRightSide(const BgemmArgs& args) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(args.rhs) % kBufferAlignment, 0u);
   BgemmRows()[0].fn(args);
@@ -584,7 +588,7 @@ TEST(Bconv2d, EveryGroupsFiltersAreAligned) {
   ASSERT_NO_FATAL_FAILURE(ExpectDefinition(layer, o, output.data()));
 }
 
-// Pixels of each tile that a row was given; global, as a row is a plain function.
+// Pixels of each tile that a row got; global, because a row is a plain function.
 std::vector<size_t> tile_pixels;
 void NoteTilePixels(const BgemmArgs& args) {
   tile_pixels.push_back(args.m);
@@ -638,11 +642,11 @@ TEST(Bconv2d, FilterThatReachesFarOutside) {
   AlignedBuffer<std::byte> scratch(conv.scratch_bytes());
   GuardedBuffer<std::byte> output(OutputBytes(layer, MakeTransform(layer, o)));
   conv.Run(o.input.bits.data(), 0, 2, 0, 1, scratch.data(), output.data());
-  // Of all taps only one row can lie in the image; with an even number of taps none does.
+  // At most one row of taps can lie in the image; with an even number of taps none does.
   EXPECT_EQ(reinterpret_cast<const float*>(output.data())[0], 0 * o.multiplier[0] + o.bias[0]);
 }
 
-// Images of which a worker does not hold all lines as bytes at once (byte_lines.h).
+// The images have more lines than a worker holds as bytes at once (byte_lines.h).
 TEST(Bconv2d, MoreLinesThanAreHeld) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
@@ -665,7 +669,7 @@ TEST(Bconv2d, MoreLinesThanAreHeld) {
   expect({.bits_in = 3, .bits_weights = 8}, PadValue::kOne);
 }
 
-// A tile that ends in the row in which it began, of the next image.
+// The tile ends in the row in which it began, but in the next image.
 TEST(Bconv2d, TilesThatSpanImages) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;

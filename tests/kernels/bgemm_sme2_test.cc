@@ -1,6 +1,6 @@
-// What the row in streaming mode owes the rest of the thread, which may use the same registers: the
-// procedure call standard's rules for ZA and the vector registers. That its results are right is
-// tested with all rows.
+// Checks what the row in streaming mode owes the rest of the thread, which may use the same
+// registers: the procedure call standard's rules for ZA and the vector registers. Its results are
+// tested with those of all rows.
 #include "larq_engine/kernels/arm64/bgemm_sme2.h"
 
 #include <cstdint>
@@ -15,7 +15,8 @@
 namespace larq_engine {
 namespace {
 
-// A caller's ZA and where it is to be saved, as the procedure call standard lays it out.
+// A caller's block that says where its ZA is to be saved, with the layout of the procedure call
+// standard.
 struct Tpidr2Block {
   void* buffer;
   uint16_t vectors;
@@ -29,8 +30,8 @@ struct Observed {
   uint64_t lost;  // bits of d8 and d15 that changed
 };
 
-// Calls the row for one pixel and column with `za` (256 vectors of the longest) in ZA and its block
-// in TPIDR2, or with ZA off where block is null.
+// Calls the row for one pixel and column. ZA holds `za` (256 vectors of the largest size) and
+// TPIDR2 points to its block, or ZA is off if block is null.
 Observed CallWithZa(const BgemmArgs& args, const std::byte* za, const Tpidr2Block* block) {
   Observed observed;
   void (*row)(const BgemmArgs&) = BgemmI32_32x32x32Sme2;
@@ -105,7 +106,7 @@ class BgemmSme2Test : public ::testing::Test {
                            .rhs = rhs_,
                            .acc = &acc_,
                            .acc_stride = 1};
-  // Vectors of up to 2048 bits, as many as they have bytes.
+  // Room for vectors of up to 2048 bits; there are as many vectors as a vector has bytes.
   std::vector<std::byte> za_ = std::vector<std::byte>(256 * 256);
 };
 
@@ -128,7 +129,7 @@ TEST_F(BgemmSme2Test, SavesZaForACallerThatLeftItThere) {
     const Observed observed = CallWithZa(args_, za_.data(), &block);
     EXPECT_EQ(acc_, 16);
     EXPECT_EQ(observed.mode, 0u);
-    EXPECT_EQ(observed.tpidr2, 0u);  // tells the caller to take it back from there
+    EXPECT_EQ(observed.tpidr2, 0u);  // tells the caller to restore ZA from its buffer
     EXPECT_EQ(observed.lost, 0u);
     std::vector<std::byte> expected(za_.size());
     std::memcpy(expected.data(), za_.data(), vectors * vector_bytes);

@@ -1,5 +1,5 @@
-// One test for each clause of bgemm.h, over every row of the table. A row that this CPU lacks is
-// skipped (kernel_rows_test.cc lists them).
+// Tests every row of the table, with one test for each clause of bgemm.h. A row that this CPU lacks
+// is skipped (kernel_rows_test.cc lists these rows).
 #include "larq_engine/kernels/bgemm.h"
 
 #include <algorithm>
@@ -51,8 +51,8 @@ Product RandomProduct(Random& random, size_t m, size_t n, size_t segments, size_
           .rhs = random.Words(n * segments * segment_words)};
 }
 
-// Runs the row with every buffer at a guard page and canaries around the result.
-// `slack` words follow each run, so that its start has another alignment.
+// Runs the row with every buffer at a guard page and canaries around the result. `slack` words
+// follow each run, so that its start has another alignment.
 void ExpectExact(const BgemmRow& row, const Product& p, Guard guard = Guard::kAfter,
                  size_t slack = 0) {
   const size_t mr = static_cast<size_t>(row.mr);
@@ -164,7 +164,7 @@ TEST_P(BgemmTest, Spatial) {
 }
 
 TEST_P(BgemmTest, RightSideOfVectors) {
-  // As above, part by part of each word.
+  // This checks the same as RightSideOfWords, part by part of each word.
   const BgemmRow& row = GetParam();
   if (row.rhs == RhsForm::kWords) return;
   const size_t bits = row.rhs == RhsForm::kBytes ? 8 : 4;
@@ -193,7 +193,7 @@ TEST_P(BgemmTest, RightSideOfVectors) {
 }
 
 TEST_P(BgemmTest, RightSideOfWords) {
-  // The layout that the contract spells out, word by word, for filters that number their words.
+  // The filters' words are numbered, and each must be where the contract puts it.
   const BgemmRow& row = GetParam();
   if (row.rhs != RhsForm::kWords) return;
   const size_t nr = static_cast<size_t>(row.nr);
@@ -218,7 +218,7 @@ TEST_P(BgemmTest, RightSideOfWords) {
 }
 
 TEST_P(BgemmTest, Parts) {
-  // The columns of a part, packed with all others, give what they give when packed alone.
+  // The columns of a part, packed with all others, must give the same results as when packed alone.
   SCOPED_TRACE(testing::ReplayHint());
   const BgemmRow& row = GetParam();
   ASSERT_EQ(kRhsPartColumns % static_cast<size_t>(row.nr), 0u) << row.name;
@@ -265,7 +265,7 @@ TEST_P(BgemmTest, Reads) {
 TEST_P(BgemmTest, ReadsRunsThatAreAlignedToAWordOnly) {
   SCOPED_TRACE(testing::ReplayHint());
   const BgemmRow& row = GetParam();
-  for (size_t slack : {1, 2, 3}) {  // runs end that many words before a page, and start so too
+  for (size_t slack : {1, 2, 3}) {  // runs end, and so start, that many words before a page
     ExpectExact(row,
                 RandomProduct(random_, static_cast<size_t>(row.mr), static_cast<size_t>(row.nr), 2,
                               4 * row.kr_words()),
@@ -274,8 +274,8 @@ TEST_P(BgemmTest, ReadsRunsThatAreAlignedToAWordOnly) {
 }
 
 TEST_P(BgemmTest, MaxDepth) {
-  // All bits differ: the accumulator reaches k_bits. kMaxDot is more than a test's memory should
-  // hold; 2^25 is past any 16-bit accumulator and the 24 bits of a float.
+  // All bits differ, so the accumulator reaches k_bits. A test should not allocate as much memory
+  // as kMaxDot takes; 2^25 is past any 16-bit accumulator and the 24 bits of a float.
   const BgemmRow& row = GetParam();
   constexpr int64_t k_bits = int64_t{1} << 25;
   static_assert(k_bits <= kMaxDot);
@@ -299,8 +299,8 @@ TEST_P(BgemmTest, MaxDepth) {
 }
 
 TEST_P(BgemmTest, DeepRuns) {
-  // Past 16 bits in several runs, of which each is past 16 bits, too: whole tiles and a part of
-  // one.
+  // The depth exceeds 16 bits in several runs, each of which exceeds 16 bits, too; there are whole
+  // tiles and a part of one.
   SCOPED_TRACE(testing::ReplayHint());
   const BgemmRow& row = GetParam();
   const size_t mr = static_cast<size_t>(row.mr);

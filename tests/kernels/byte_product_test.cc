@@ -1,5 +1,5 @@
-// One test for each clause of byte_product.h, over every row of the table. A row that this CPU
-// lacks is skipped (kernel_rows_test.cc lists them).
+// Tests every row of the table, with one test for each clause of byte_product.h. A row that this
+// CPU lacks is skipped (kernel_rows_test.cc lists these rows).
 #include "larq_engine/kernels/byte_product.h"
 
 #include <algorithm>
@@ -60,20 +60,20 @@ Product RandomProduct(Random& random, const ByteRow& row, size_t m, size_t n, si
 // Runs the row with every buffer at a guard page and canaries around the result.
 void ExpectExact(const ByteRow& row, const Product& p, Guard guard = Guard::kAfter) {
   const size_t acc_stride = p.n + 3;
-  // A run of all pixels after the other, at no aligned address.
+  // One run of all pixels is followed by the next, at unaligned addresses.
   const size_t run = p.depth / p.segments;
   const size_t lhs_stride = run + 1;
   const size_t segment_stride = p.m * lhs_stride + 5;
   GuardedBuffer<uint8_t> lhs((p.segments - 1) * segment_stride + (p.m - 1) * lhs_stride + run,
                              guard);
-  std::fill_n(lhs.data(), lhs.size(), uint8_t{0xff});  // between runs: not to be counted
+  std::fill_n(lhs.data(), lhs.size(), uint8_t{0xff});  // bytes between runs must not count
   for (size_t i = 0; i < p.m; ++i) {
     for (size_t s = 0; s < p.segments; ++s) {
       std::copy_n(p.lhs.begin() + static_cast<ptrdiff_t>(i * p.depth + s * run), run,
                   lhs.data() + i * lhs_stride + s * segment_stride);
     }
   }
-  // Aligned, so the ends meet the guard only for sizes of whole lines.
+  // The memory is aligned, so its end meets the guard only if its size is whole cache lines.
   GuardedBuffer<int8_t> rhs(RoundUp(PackedBytes(row, p.n, p.depth), kBufferAlignment), guard);
   PackBytes(row, p.rhs.data(), p.n, p.depth, rhs.data());
   const size_t columns = RoundUp(p.n, static_cast<size_t>(row.nr));
@@ -127,7 +127,8 @@ TEST_P(ByteProductTest, Tile) {
 TEST_P(ByteProductTest, Left) {
   SCOPED_TRACE(testing::ReplayHint());
   for (size_t steps : {1, 2, 3, 7, 8, 31, 32, 33, 257}) {
-    for (size_t m : {size_t{1}, size_t{2}, mr()}) {  // rows may have a loop for each
+    // rows may have a loop for each number of pixels
+    for (size_t m : {size_t{1}, size_t{2}, mr()}) {
       ExpectExact(GetParam(), RandomProduct(random_, GetParam(), m, nr() + 1, steps * kr()));
       for (size_t segments : {2, 3, 5}) {
         const size_t depth = segments * steps * kr();
@@ -139,7 +140,7 @@ TEST_P(ByteProductTest, Left) {
   }
 }
 
-// All numbers at their ends: no pair of products may saturate.
+// All numbers have the largest absolute values: no pair of products may saturate.
 TEST_P(ByteProductTest, Values) {
   SCOPED_TRACE(testing::ReplayHint());
   const auto left = static_cast<uint8_t>(LargestLeft(GetParam()));
@@ -152,7 +153,7 @@ TEST_P(ByteProductTest, Values) {
 }
 
 TEST_P(ByteProductTest, RightSide) {
-  // The layout that the contract spells out, byte by byte, for filters that number their bytes.
+  // The filters' bytes are numbered, and each must be where the contract puts it.
   const size_t n = nr() + 1;
   const size_t depth = 2 * kr() + 1;
   std::vector<int8_t> filters(n * depth);
@@ -172,7 +173,7 @@ TEST_P(ByteProductTest, RightSide) {
 }
 
 TEST_P(ByteProductTest, Parts) {
-  // The columns of a part, packed with all others, give what they give when packed alone.
+  // The columns of a part, packed with all others, must give the same results as when packed alone.
   SCOPED_TRACE(testing::ReplayHint());
   ASSERT_EQ(kRhsPartColumns % nr(), 0u) << GetParam().name;
   const size_t columns = 2 * kRhsPartColumns + 1;
@@ -209,7 +210,7 @@ TEST_P(ByteProductTest, Reads) {
   for (Guard guard : {Guard::kBefore, Guard::kAfter}) {
     for (size_t n : {size_t{1}, nr(), 16 * nr()}) {
       for (size_t m : {size_t{1}, mr()}) {
-        // Whole cache lines, so that rows end where memory does.
+        // The depth is whole cache lines, so that rows end where memory ends.
         const size_t depth = 2 * std::max(kr(), kBufferAlignment);
         ExpectExact(GetParam(), RandomProduct(random_, GetParam(), m, n, depth), guard);
       }
@@ -218,7 +219,7 @@ TEST_P(ByteProductTest, Reads) {
 }
 
 TEST_P(ByteProductTest, Wraps) {
-  // Far past 16 bits and the 24 of a float.
+  // The sums are far past 16 bits and the 24 bits of a float.
   const size_t depth = (size_t{1} << 17) / kr() * kr();
   Product p{.m = 1,
             .n = 1,
@@ -228,7 +229,7 @@ TEST_P(ByteProductTest, Wraps) {
             .rhs = std::vector<int8_t>(depth, 1),
             .start = {0}};
   ExpectExact(GetParam(), p);
-  // The largest sum that there can be, down from the largest start.
+  // This is the largest possible sum, and it is added to the largest start.
   const auto weight = static_cast<int8_t>(-LargestRight(GetParam()));
   const int64_t step = LargestLeft(GetParam()) * -int64_t{weight};
   p.depth = static_cast<size_t>(kMaxDot / step) / kr() * kr();

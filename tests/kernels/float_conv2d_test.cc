@@ -1,5 +1,5 @@
-// Convolutions of floats over every row of the table, against sums written from the definition. A
-// row that this CPU lacks is skipped (kernel_rows_test.cc lists them).
+// Tests convolutions of floats over every row of the table, against sums written from the
+// definition. A row that this CPU lacks is skipped (kernel_rows_test.cc lists these rows).
 #include "larq_engine/kernels/float_conv2d.h"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ struct Problem {
     return input[static_cast<size_t>(pixel * spec.in_channels + c)];
   }
 
-  // Taps line by line, and channels in order; then the bias.
+  // Adds up taps line by line, and channels in order; then adds the bias.
   float Expected(int64_t pixel, int64_t channel) const {
     const WindowAxis rows = spec.Height(height), columns = spec.Width(width);
     const int64_t x = pixel % columns.out * columns.stride - columns.pad_before;
@@ -94,7 +94,7 @@ Problem Draw(Random& random, const FloatConv2dSpec& spec, int64_t images, int64_
       .input = draw(images * height * width * spec.in_channels)};
 }
 
-// What it is made from is gone when it runs.
+// The filter and bias are freed before the convolution runs.
 FloatConv2d Make(const Problem& problem, const FloatRow& row) {
   const GuardedBuffer<float> filter{std::span<const float>(problem.filter)};
   const GuardedBuffer<float> bias{std::span<const float>(problem.bias)};
@@ -103,7 +103,7 @@ FloatConv2d Make(const Problem& problem, const FloatRow& row) {
 
 using Ranges = std::vector<std::pair<int64_t, int64_t>>;
 
-// Of up to `most` each, in any order.
+// Cuts `count` into ranges of up to `most` each, in random order.
 Ranges Cut(Random& random, int64_t count, int64_t most) {
   Ranges ranges;
   for (int64_t first = 0; first < count;) {
@@ -125,8 +125,8 @@ class FloatConv2dTest : public ::testing::TestWithParam<FloatRow> {
     }
   }
 
-  // In pieces of up to `most_pixels` pixels and `most_blocks` blocks of channels, each with buffers
-  // at a page that nobody may touch.
+  // Runs pieces of up to `most_pixels` pixels and `most_blocks` blocks of channels, each with
+  // buffers at an inaccessible page.
   void ExpectExact(const Problem& problem, int64_t most_pixels, int64_t most_blocks,
                    Guard guard = Guard::kAfter) {
     const FloatConv2dSpec& spec = problem.spec;
@@ -169,8 +169,8 @@ class FloatConv2dTest : public ::testing::TestWithParam<FloatRow> {
     }
   }
 
-  // Sizes that are drawn of those that matter, for filters and strides one by one. What `complete`
-  // does is to say how many channels there are. In a few places of the image are special values.
+  // Runs filters and strides one by one, with sizes drawn from those that matter. `complete` sets
+  // the numbers of channels. A few places of the image have special values.
   template <typename Function>
   void ExpectExactForFilters(Function complete) {
     constexpr std::pair<int64_t, int64_t> kFilters[] = {{1, 1}, {1, 3}, {3, 1}, {2, 2}, {3, 3},
@@ -208,7 +208,7 @@ class FloatConv2dTest : public ::testing::TestWithParam<FloatRow> {
     return values[random_.Int(0, kCount - 1)];
   }
 
-  // Of a layer, about: emulated, a test takes seconds.
+  // The approximate most products of a layer; emulated, a test takes seconds.
   static constexpr int64_t kMostProducts = 150'000;
   Random random_;
 };
@@ -244,7 +244,7 @@ TEST_P(FloatConv2dTest, Groups) {
   }
 }
 
-// Many channels, of which every row has several blocks.
+// The layers have so many channels that every row has several blocks.
 TEST_P(FloatConv2dTest, BlocksOfChannels) {
   SCOPED_TRACE(testing::ReplayHint());
   for (int64_t taps : {1, 3}) {
@@ -261,7 +261,7 @@ TEST_P(FloatConv2dTest, BlocksOfChannels) {
   }
 }
 
-// No window lies inside of the image; lines are short, and long.
+// No window lies inside the image; there are short lines and long ones.
 TEST_P(FloatConv2dTest, ImagesThatAreSmallerThanFilters) {
   SCOPED_TRACE(testing::ReplayHint());
   for (bool is_depthwise : {false, true}) {
@@ -295,7 +295,7 @@ TEST_P(FloatConv2dTest, NoPixels) {
   }
 }
 
-// One that was for a large image computes a small one, and the other way round.
+// A convolution that was set up for a large image computes a small one, and the other way round.
 TEST_P(FloatConv2dTest, AnotherSize) {
   SCOPED_TRACE(testing::ReplayHint());
   const FloatConv2dSpec spec = {.in_channels = 6,

@@ -1,5 +1,6 @@
-// One test for each clause of float_product.h, over every row of the table, against sums written
-// from the contract. A row that this CPU lacks is skipped (kernel_rows_test.cc lists them).
+// Tests every row of the table, with one test for each clause of float_product.h, against sums
+// written from the contract. A row that this CPU lacks is skipped (kernel_rows_test.cc lists these
+// rows).
 #include "larq_engine/kernels/float_product.h"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ constexpr FloatRange kNoClamp = {-kInfinity, kInfinity};
 
 constexpr float kCanary = std::bit_cast<float>(0x5ca1ab1e);
 
-// Numbers of columns around those of vectors and of blocks.
+// Numbers of columns around whole vectors and whole blocks.
 constexpr size_t kColumns[] = {1,  2,  3,  4,  5,  6,  7,  8,   9,   10,  11,  12,  13,  14,
                                15, 16, 17, 18, 19, 20, 31, 32,  33,  47,  48,  49,  63,  64,
                                65, 79, 80, 81, 95, 96, 97, 111, 112, 113, 127, 128, 129, 130};
@@ -49,7 +50,7 @@ struct Product {
   std::vector<float> bias;
   FloatRange range = kNoClamp;
 
-  size_t words() const { return segments * segment_words; }  // of a pixel
+  size_t words() const { return segments * segment_words; }  // words of a pixel
   size_t depth() const { return of_channels ? words() / n : words(); }
   float Expected(size_t i, size_t j) const {
     float sum = 0;
@@ -63,7 +64,7 @@ struct Product {
   }
 };
 
-// Of channels `steps` are the taps of a run, of pixels its words.
+// `steps` is the number of taps of a run if of_channels, and else its number of words.
 Product RandomProduct(Random& random, bool of_channels, size_t m, size_t n, size_t segments,
                       size_t steps) {
   Product p{.of_channels = of_channels,
@@ -85,7 +86,7 @@ Product RandomProduct(Random& random, bool of_channels, size_t m, size_t n, size
 
 size_t FilledColumns(const Product& p) { return RoundUp(p.n, kFloatLanes); }
 
-// Where the contract has the right side's column j for k.
+// Returns where the contract puts the right side's column j for k.
 size_t PlaceOf(const Product& p, size_t nr, size_t j, size_t k) {
   if (p.of_channels) return k * FilledColumns(p) + j;
   const size_t block = j / nr * nr;
@@ -107,8 +108,8 @@ FloatFn FunctionOf(const FloatRow& row, const Product& p) {
 // Runs the row with every buffer at a guard page and canaries around the result.
 void ExpectExact(const FloatRow& row, const Product& p, Guard guard = Guard::kAfter,
                  size_t pixel_step = 0) {
-  // Each run is a buffer of its own, or each segment, if its runs are a step apart; of entries with
-  // i >= m nothing must be read.
+  // Each run is a buffer of its own. If runs are a step apart, each segment is one. Entries with i
+  // >= m must not be read.
   std::vector<std::unique_ptr<GuardedBuffer<float>>> runs;
   const float* const base = p.lhs.data();
   const auto offset = [&](const void* run) {
@@ -131,13 +132,13 @@ void ExpectExact(const FloatRow& row, const Product& p, Guard guard = Guard::kAf
       offsets.data()[s * kFloatPixels + i] = offset(run);
     }
   }
-  // Both are of whole lines, so that their ends meet the guard.
+  // Both have whole cache lines, so that their ends meet the guard.
   GuardedBuffer<float> rhs(FilledColumns(p) * p.depth(), guard);
   PackRight(p, static_cast<size_t>(row.nr), rhs.data());
   GuardedBuffer<float> bias(FilledColumns(p), guard);
   std::fill_n(bias.data(), bias.size(), 0.0f);
   std::copy(p.bias.begin(), p.bias.end(), bias.data());
-  // The first value is where memory begins, or the last where it ends.
+  // The first value is at the beginning of the memory, or the last one at its end.
   const size_t stride = p.n + 3;
   const size_t first = guard == Guard::kAfter ? 3 : 0;
   GuardedBuffer<float> out(p.m * stride, guard);
@@ -219,14 +220,14 @@ TEST_P(FloatProductTest, SegmentsOfPixelsThatAreAStepApart) {
   }
 }
 
-// As many products as a large layer has, of which any other order rounds otherwise.
+// There are as many products as a large layer has, so that any other order would round differently.
 TEST_P(FloatProductTest, Order) {
   SCOPED_TRACE(testing::ReplayHint());
   ExpectExact(GetParam(), RandomProduct(random_, false, kFloatPixels, nr() + 5, 9, 513));
   ExpectExact(GetParam(), RandomProduct(random_, true, kFloatPixels, nr() + 5, 31, 31));
 }
 
-// Pixel i finds value number i of each column: whole numbers, each another.
+// Pixel i must find value number i of each column; all values are different whole numbers.
 TEST_P(FloatProductTest, RightSide) {
   for (bool of_channels : {false, true}) {
     for (size_t n : kColumns) {
@@ -249,7 +250,8 @@ TEST_P(FloatProductTest, RightSide) {
   }
 }
 
-// Columns from one multiple of nr to another, or to the end, give what they give with all others.
+// Columns from one multiple of nr to another, or to the end, must give the same results as among
+// all others.
 TEST_P(FloatProductTest, Parts) {
   SCOPED_TRACE(testing::ReplayHint());
   for (size_t columns : {2 * nr() + 1, 3 * nr(), 3 * nr() + 17, 4 * nr() - 1}) {
@@ -297,7 +299,7 @@ TEST_P(FloatProductTest, Reads) {
     for (bool of_channels : {false, true}) {
       for (size_t n : kColumns) {
         for (size_t m : {size_t{1}, size_t{5}, size_t{6}, size_t{11}, kFloatPixels}) {
-          // Runs end where memory does, or begin there, and so at any address of a float.
+          // Runs end or begin where memory does, so at any address of a float.
           const auto steps = static_cast<size_t>(random_.Int(1, 9));
           ExpectExact(GetParam(), RandomProduct(random_, of_channels, m, n, 2, steps), guard);
         }
@@ -309,8 +311,8 @@ TEST_P(FloatProductTest, Reads) {
 constexpr FloatRange kRanges[] = {kNoClamp, {0, kInfinity},   {-1, 1},
                                   {0, 6},   {-kInfinity, -3}, {5, 5}};
 
-// Sums of one value: 1 * value and then 2^-140 * 0, which changes none, or a product that is too
-// small to be another than -0. The bias changes none either.
+// The sums are 1 * value plus 2^-140 * 0, which changes no value, or plus a product so small that
+// it is -0. The bias changes none either.
 TEST_P(FloatProductTest, Clamp) {
   struct Column {
     float value;
@@ -356,7 +358,7 @@ TEST_P(FloatProductTest, Clamp) {
   }
 }
 
-// Wherever they come from, infinities and NaN are what the formula makes of them.
+// The inputs have infinities and NaN in every place; the results must be those of the formula.
 TEST_P(FloatProductTest, SpecialValues) {
   SCOPED_TRACE(testing::ReplayHint());
   constexpr float kSpecial[] = {0.0f,      -0.0f,     0x1p-149f,  -0x1p-126f, 0x1p100f,
@@ -403,7 +405,7 @@ TEST(FloatTable, SelectsTheHighestThatCpuAndForcedKernelAllow) {
 #if defined(__x86_64__)
     EXPECT_LE(SelectFloats(cpu, "bgemm_i32_8x32x32_avx2").isa, Isa::kAvx2);
 #endif
-    // No host's functions are as slow as those that every CPU runs.
+    // No host has functions as slow as those that every CPU runs.
     EXPECT_EQ(PrefersFloats(row), row.isa != Isa::kPortable) << row.name;
   }
 }

@@ -1,5 +1,5 @@
-// Convolutions of int8 images over every row that computes them, against sums written from the
-// definition; which rows these are, and where they are preferred.
+// Tests convolutions of int8 images over every row that computes them, against sums written from
+// the definition. It also tests which rows these are, and for which layers they are preferred.
 #include "larq_engine/kernels/int8_conv2d.h"
 
 #include <cmath>
@@ -41,7 +41,7 @@ struct Problem {
     return input[static_cast<size_t>(pixel * spec.in_channels + c)];
   }
 
-  // Rounded as std::nearbyint does, to even.
+  // Rounds as std::nearbyint does, halves to even.
   int8_t Expected(int64_t pixel, int64_t channel) const {
     const WindowAxis rows = spec.Height(height), columns = spec.Width(width);
     const int64_t x = pixel % columns.out * columns.stride - columns.pad_before;
@@ -97,7 +97,7 @@ class Int8Conv2dTest : public ::testing::TestWithParam<ByteRow> {
     }
   }
 
-  // In ranges of pixels, each with buffers at a page that nobody may touch.
+  // Runs ranges of pixels, each with buffers at an inaccessible page.
   void ExpectExact(const Problem& problem, int64_t range, Guard guard = Guard::kAfter) {
     const CpuFeatures cpu = DetectCpuFeatures();
     const GuardedBuffer<int8_t> input{std::span<const int8_t>(problem.input), guard};
@@ -145,7 +145,7 @@ TEST_P(Int8Conv2dTest, AnyLayer) {
   }
 }
 
-// Several stretches of a line, also of one pixel each.
+// The lines have several stretches, some of one pixel each.
 TEST_P(Int8Conv2dTest, WideImages) {
   SCOPED_TRACE(testing::ReplayHint());
   const Int8Conv2dSpec stem = {.in_channels = 3,

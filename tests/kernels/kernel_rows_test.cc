@@ -1,5 +1,5 @@
-// Which rows of the kernel tables this CPU can run. LARQ_ENGINE_REQUIRE_ISA (names with commas)
-// makes it a failure if an ISA's are missing.
+// Lists the rows of the kernel tables that this CPU can run. If an ISA named in
+// LARQ_ENGINE_REQUIRE_ISA (names with commas) is missing, the test fails.
 #include <cstdio>
 #include <cstdlib>
 #include <set>
@@ -17,7 +17,7 @@
 namespace larq_engine {
 namespace {
 
-// Names of the ISAs of these rows that this CPU has.
+// Returns the names of the ISAs of these rows that this CPU has.
 template <typename Rows>
 std::set<std::string> Tested(const char* table, const Rows& rows) {
   const CpuFeatures cpu = DetectCpuFeatures();

@@ -11,26 +11,27 @@ from tests.kernel_rows import KERNELS
 from tests.model_builder import bconv_model
 from tests.oracle import Conv
 
-# Rounding errors of one product and one sum in float32, twice over.
+# Twice the rounding errors of one product and one sum in float32.
 _FLOAT_ERROR = 2.0**-22
 _INT32 = np.iinfo(np.int32)
 
-# Kernel and threads. Rows do not know of threads: two are enough for those who share out work.
+# Kernel and threads. Rows do not know of threads, so two threads test all code that shares out
+# work.
 _ALL_RUNS = [*((kernel, 1) for kernel in KERNELS), ("auto", 2), ("reference", 2)]
 
 
 def generator(case: object, seed: int) -> np.random.Generator:
-    """Data of a case that do not depend on which other cases run."""
+    """Returns a generator of a case's data, which do not depend on which other cases run."""
     return np.random.default_rng([seed, zlib.crc32(repr(case).encode())])
 
 
 class ConvCase:
-    """A convolution with random constants, and what it gives for some input."""
+    """A convolution with random constants, which can be compared with the oracle for any input."""
 
     def __init__(self, conv: Conv, rng: np.random.Generator) -> None:
         self.conv = conv
         self.filters = oracle.odd_numbers(rng, conv.bits_weights, conv.filter_shape)
-        # What values become that many bits by; between some channels they differ.
+        # Limits quantize values to that many bits; in some cases they differ between channels.
         self.limits = None
         if conv.bits_in > 1:
             channels_in = int(rng.choice([1, conv.channels_in]))
@@ -43,7 +44,8 @@ class ConvCase:
         self.bias = rng.uniform(-1.5, 1.5, channels).astype(np.float32)
         self.scale = 1 / rng.integers(1, 21)
         self.zero_point = int(rng.integers(-20, 21))
-        # About half of the differing bits, where outputs differ; and what is always or never true.
+        # Outputs differ around half of the differing bits; some thresholds are always or never
+        # reached.
         spread = (int(np.sqrt(conv.depth)) + 1) * conv.largest_dot // conv.depth
         middle = conv.largest_dot // 2
         self.thresholds = rng.integers(middle - spread, middle + spread, channels).astype(np.int32)
@@ -66,11 +68,11 @@ class ConvCase:
         )
 
     def values(self, x: np.ndarray) -> np.ndarray:
-        """What the input is quantized to."""
+        """Returns the values that the input is quantized to."""
         return oracle.signs(x) if self.limits is None else oracle.count_limits(x, self.limits)
 
     def check(self, outputs: Sequence[np.ndarray], dots: np.ndarray) -> None:
-        """Asserts that the outputs are those of these dot products."""
+        """Asserts that the outputs follow from these dot products."""
         floats, int8s, bits = outputs
         expected = oracle.float_output(dots, self.conv.activation, self.multiplier, self.bias)
         bound = np.abs(expected - self.bias) + np.abs(self.bias)

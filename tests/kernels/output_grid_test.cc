@@ -5,7 +5,7 @@
 namespace larq_engine {
 namespace {
 
-// Whether all taps of output position `o` are in the image.
+// Tells whether all taps of output position `o` are in the image.
 bool IsInner(const WindowAxis& axis, int64_t o) {
   for (int64_t tap = 0; tap < axis.taps; ++tap) {
     const int64_t at = o * axis.stride - axis.pad_before + tap * axis.dilation;
@@ -14,7 +14,7 @@ bool IsInner(const WindowAxis& axis, int64_t o) {
   return true;
 }
 
-// Pixel by pixel: inner ones up to the end of their line, others up to the next inner one.
+// Counts pixel by pixel: inner ones up to the end of their line, others up to the next inner one.
 int64_t CountAlike(const OutputGrid& grid, const OutputGrid::Position& start, int64_t most) {
   const bool are_inner = IsInner(grid.width(), start.x);
   OutputGrid::Position position = start;

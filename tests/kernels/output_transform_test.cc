@@ -1,4 +1,5 @@
-// What an output transform means, over every row of PixelOps; pixel_ops_test.cc has the shapes.
+// Tests the arithmetic of output transforms over every row of PixelOps; pixel_ops_test.cc tests all
+// shapes.
 #include <cmath>
 #include <limits>
 
@@ -20,7 +21,7 @@ class OutputTransformTest : public ::testing::TestWithParam<PixelOpsRow> {
 #endif
   }
 
-  // One pixel.
+  // Transforms one pixel.
   void Run(const OutputTransform& transform, const std::vector<int32_t>& acc, int32_t depth,
            void* out) const {
     Transform(*GetParam().ops, transform,
@@ -34,7 +35,8 @@ class OutputTransformTest : public ::testing::TestWithParam<PixelOpsRow> {
                .out_stride = transform.PixelBytes(acc.size())});
   }
 
-  // One channel; depth 0 makes the dot product -2 * acc, so acc = -dot / 2 for even dots.
+  // Transforms one channel; depth 0 makes the dot product -2 * acc, so acc = -dot / 2 for even
+  // dots.
   template <typename T>
   T Of(const OutputTransform& transform, int32_t even_dot) const {
     T out;
@@ -84,7 +86,7 @@ TEST_P(OutputTransformTest, Int8DividesByTheScale) {
 }
 
 TEST_P(OutputTransformTest, FloatRoundsTheProductBeforeTheSum) {
-  // 3 * (1 + 2^-23) is not a float; a fused multiply-add would keep the rest of it.
+  // 3 * (1 + 2^-23) is not a float; a fused multiply-add would not round it.
   const float multiplier = 1 + 0x1p-23f;
   const float bias = -12.0f;
   const float product = 12.0f * multiplier;
@@ -119,10 +121,10 @@ TEST_P(OutputTransformTest, ThresholdsCompareTheCountAtFullDepth) {
   EXPECT_EQ(bit(40, 41, 100), 1u);
   EXPECT_EQ(bit(INT32_MIN, 0, 100), 1u);
   EXPECT_EQ(bit(INT32_MAX, 100, 100), 0u);
-  // 90 of 100 products are left, 36 of them differ: dot 18, as 41 of 100 would give.
+  // Of 100 products 90 are left, and 36 of these differ: the dot product is 18, as for 41 of 100.
   EXPECT_EQ(bit(40, 36, 90), 1u);
   EXPECT_EQ(bit(41, 36, 90), 0u);
-  // An odd number left: dot 17 lies between 41 and 42 of 100.
+  // If an odd number is left, dot 17 lies between 41 and 42 of 100.
   EXPECT_EQ(bit(41, 36, 89), 1u);
   EXPECT_EQ(bit(42, 36, 89), 0u);
 }
@@ -139,7 +141,7 @@ TEST_P(OutputTransformTest, BitsFillWordsAndLeaveTheTailZero) {
 }
 
 TEST_P(OutputTransformTest, TilesTakeTheParametersOfTheirChannels) {
-  // Two rows of the last 3 of 35 channels; other channels would give other values.
+  // There are two rows of the last 3 of 35 channels; other channels would give other values.
   std::vector<float> multiplier(35), bias(35);
   std::vector<int32_t> threshold(35, INT32_MAX);
   for (size_t j = 0; j < 35; ++j) {
@@ -166,7 +168,8 @@ TEST_P(OutputTransformTest, TilesTakeTheParametersOfTheirChannels) {
   std::vector<uint32_t> bits(2);
   tile.out = bits.data();
   tile.out_stride = sizeof(uint32_t);
-  // At depth 10, 5 counts are more than 4; at depth 20 the dot product of 4 counts is too large.
+  // At depth 10, the 5 counts exceed the threshold 4; at depth 20 the dot product of 4 counts is
+  // too large.
   Transform(*GetParam().ops, MakeBitsTransform(threshold.data(), 35, 10), tile);
   EXPECT_EQ(bits, (std::vector<uint32_t>{2, 0}));
 }

@@ -1,6 +1,6 @@
-// Every function of pixel_ops.h, over every row of the table, against scalar code written from the
-// comments there. A row that this CPU lacks is skipped (kernel_rows_test.cc
-// lists them).
+// Tests every function of pixel_ops.h, over every row of the table, against scalar code written
+// from the comments there. A row that this CPU lacks is skipped (kernel_rows_test.cc lists these
+// rows).
 #include "larq_engine/kernels/pixel_ops.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kDenormal = std::numeric_limits<float>::denorm_min();
 constexpr FloatRange kNoRange = {-kInfinity, kInfinity};
 
-// Ordinary values and, one time in four, special ones.
+// Returns an ordinary value, or, one time in four, a special one.
 float AnyFloat(Random& random) {
   constexpr float kSpecial[] = {0.0f,       -0.0f,      1.0f,      -1.0f,     kInfinity,
                                 -kInfinity, kNan,       -kNan,     kDenormal, -kDenormal,
@@ -61,9 +61,9 @@ class PixelOpsTest : public ::testing::TestWithParam<PixelOpsRow> {
   Random random_;
 };
 
-// test(rows, channels, guard) for few rows of every width up to 130, for as many narrow ones as are
-// packed in several parts, and for rows of larger images, with a guard page on either side. Memory
-// that ends at a page starts at any multiple of its elements.
+// Calls test(rows, channels, guard) for few rows of every width up to 130, for so many narrow ones
+// that they are packed in several parts, and for rows of larger images, with a guard page on either
+// side. Memory that ends at a page starts at any multiple of its elements.
 template <typename Test>
 void ForShapes(Random& random, const Test& test) {
   testing::Sample few_rows(random, 2 * 130 * 6), larger(random, 2 * 12);
@@ -111,7 +111,7 @@ TEST_P(PixelOpsTest, BitpackFloat) {
 }
 
 TEST_P(PixelOpsTest, BitpackFloatSpecialValues) {
-  // Values and their bits: only what is smaller than zero is -1.
+  // Values and their bits: only values smaller than zero are -1.
   const std::pair<float, bool> cases[] = {{0.0f, false},
                                           {-0.0f, false},
                                           {kNan, false},
@@ -134,7 +134,7 @@ TEST_P(PixelOpsTest, BitpackFloatSpecialValues) {
 }
 
 #if defined(__x86_64__) || defined(__aarch64__)
-// The thread's float flags, and which of them make denormals zero.
+// Access to the thread's float flags, and those that flush denormals to zero.
 #if defined(__x86_64__)
 constexpr uint64_t kDenormalsAreZero = 0x8040;
 uint64_t FloatFlags() { return __builtin_ia32_stmxcsr(); }
@@ -174,7 +174,7 @@ TEST_P(PixelOpsTest, BitpackFloatLimits) {
     for (uint32_t& sign : signs) sign = random_.Int(0, 1) ? kSignBit : 0;
     Floats values = AnyFloats(random_, rows * channels);
     for (size_t i = 0; i < values.size(); ++i) {
-      // Every second one is next to its limit, on the side that the sign leaves.
+      // Every second value is next to its limit, on the side that the sign leaves.
       const float limit = limits[i % channels];
       const float end = random_.Int(0, 1) ? kInfinity : -kInfinity;
       const float beside = random_.Int(0, 1) ? limit : std::nextafter(limit, end);
@@ -183,7 +183,7 @@ TEST_P(PixelOpsTest, BitpackFloatLimits) {
     const GuardedBuffer<float> in{std::span<const float>(values), guard};
     const GuardedBuffer<float> limits_in{std::span(limits), guard};
     const GuardedBuffer<uint32_t> signs_in{std::span<const uint32_t>(signs), guard};
-    // Rows of whole words may be apart.
+    // Rows of whole words may have gaps between them.
     constexpr uint32_t kUntouched = 0x5ca1ab1e;
     const size_t words = WordsFor(channels);
     const size_t stride = words + (channels % kWordBits == 0 ? random_.Int(0, 3) : 0);
@@ -242,7 +242,8 @@ TEST_P(PixelOpsTest, BitpackInt8) {
     const int32_t zero_point = kZeroPoints[turn++ % std::size(kZeroPoints)];
     std::vector<int8_t> values(rows * channels);
     for (int8_t& value : values) {
-      // Every second one is next to the zero point or, at the ends, the other end.
+      // Every second value is next to the zero point or, at the ends of the range, at the other
+      // end.
       const int64_t beside = zero_point + random_.Int(-1, 1);
       value = static_cast<int8_t>(random_.Int(0, 1) ? random_.Int(-128, 127) : beside);
     }
@@ -270,7 +271,7 @@ TEST_P(PixelOpsTest, BitpackBoolOfAnyByteButZeroIsTrue) {
 TEST_P(PixelOpsTest, Unpack) {
   SCOPED_TRACE(testing::ReplayHint());
   ForShapes(random_, [&](size_t rows, size_t channels, Guard guard) {
-    // Bits past the channels are not 0 here: no value may come from them.
+    // Bits past the channels are not 0 here, and must not change any value.
     const std::vector<uint32_t> words = random_.Words(rows * WordsFor(channels));
     const GuardedBuffer<uint32_t> in{std::span(words), guard};
     GuardedBuffer<float> floats(rows * channels, guard);
@@ -307,7 +308,8 @@ TEST_P(PixelOpsTest, MaxBits) {
   }
 }
 
-// A function of floats, run with its output apart and in the place of an input.
+// Runs a function of floats with separate memory for the output, and with the output in the place
+// of an input.
 template <typename Run, typename Expected>
 void ExpectFloats(const Floats& a, const Floats& b, Guard guard, const Run& run,
                   const Expected& expected) {
@@ -335,7 +337,7 @@ float Clamped(float x, FloatRange range) {
   return x;
 }
 
-// Ends that are zeros of the other sign, infinite, or turned round.
+// Some ranges have zeros of the other sign, infinite ends, or a minimum above the maximum.
 constexpr FloatRange kRanges[] = {kNoRange,      {0, kInfinity}, {-0.0f, 6}, {-1, 1},
                                   {-1e9f, 0.0f}, {0.5f, 0.5f},   {1, -1}};
 
@@ -367,7 +369,7 @@ TEST_P(PixelOpsTest, AddMultiplyPreluChannels) {
   ForShapes(random_, [&](size_t rows, size_t channels, Guard guard) {
     const FloatRange range = kRanges[turn++ % std::size(kRanges)];
     const Floats a = AnyFloats(random_, rows * channels), b = AnyFloats(random_, channels);
-    // With one row b is as long as a, and may be the output too.
+    // With one row, b is as long as a, and may be the output, too.
     ExpectFloats(
         a, b, guard,
         [&](const float* x, const float* y, float* z) {
@@ -400,7 +402,8 @@ TEST_P(PixelOpsTest, MaxFloat) {
       GuardedBuffer<float> out(count, guard);
       ops().max_float(taps, tap_count, count, out.data());
       for (size_t i = 0; i < count; ++i) {
-        // Only what is greater replaces a value; a NaN is not, and nothing is greater than one.
+        // Only a greater value replaces one; a NaN is not greater, and nothing is greater than a
+        // NaN.
         float expected = a[i];
         if (tap_count > 1 && std::isgreater(b[i], expected)) expected = b[i];
         if (tap_count > 2 && std::isgreater(c[i], expected)) expected = c[i];
@@ -442,7 +445,7 @@ TEST_P(PixelOpsTest, Average) {
     const GuardedBuffer<float> second{std::span(b), guard}, third{std::span(c), guard};
     for (size_t tap_count : {1, 2, 3}) {
       for (float divisor : {1.0f, 3.0f}) {
-        GuardedBuffer<float> out{std::span(a), guard};  // the sum of the taps before
+        GuardedBuffer<float> out{std::span(a), guard};  // holds the sum of earlier taps
         const float* const taps[] = {out.data(), second.data(), third.data()};
         ops().average(taps, tap_count, count, divisor, out.data());
         for (size_t i = 0; i < count; ++i) {
@@ -476,7 +479,7 @@ TEST_P(PixelOpsTest, Dense) {
   }
 }
 
-// The transforms.
+// Transforms.
 
 struct Transformed {
   size_t rows;
@@ -496,14 +499,14 @@ struct Transformed {
   }
   float Affine(size_t i, size_t j) const {
     const int64_t dot = std::max<int64_t>(std::min<int64_t>(Dot(i, j), dot_max), dot_min);
-    // Rounded to float before the sum, whatever this file is compiled with.
+    // The product is rounded to float before the sum, whatever flags this file is compiled with.
     const volatile float product = static_cast<float>(dot) * multiplier[j];
     return product + bias[j];
   }
 };
 
 Transformed AnyTransformed(Random& random, size_t rows, size_t channels) {
-  // With the greatest that int16 and floats hold, and one more.
+  // The depths include the greatest that int16 and floats hold, and one more.
   constexpr int32_t kDepths[] = {0,       1,       576,           (1 << 15) - 1,
                                  1 << 15, 1 << 24, (1 << 24) + 1, INT32_MAX};
   constexpr std::pair<int32_t, int32_t> kDotRanges[] = {
@@ -520,11 +523,11 @@ Transformed AnyTransformed(Random& random, size_t rows, size_t channels) {
                 .dot_limit = {}};
   std::tie(t.dot_min, t.dot_max) =
       kDotRanges[static_cast<size_t>(random.Int(0, std::ssize(kDotRanges) - 1))];
-  const bool small = random.Int(0, 1) == 1;  // so that halves and limits are met often
-  const bool huge = random.Int(0, 7) == 0;   // a multiplier of which twice as much is infinite
+  const bool small = random.Int(0, 1) == 1;  // so that values often meet halves and limits
+  const bool huge = random.Int(0, 7) == 0;   // a multiplier whose double is infinite
   for (size_t i = 0; i < rows; ++i) {
     const int32_t depth = kDepths[static_cast<size_t>(random.Int(0, std::ssize(kDepths) - 1))];
-    // Often the same as before, as in the inside of an image.
+    // Often the depth is the same as before, as in the inside of an image.
     t.depth.push_back(i > 0 && random.Int(0, 1) ? t.depth.back() : small ? depth % 577 : depth);
     for (size_t j = 0; j < t.acc_stride(); ++j) {
       const int64_t acc = random.Int(0, t.depth[i]);
@@ -538,7 +541,7 @@ Transformed AnyTransformed(Random& random, size_t rows, size_t channels) {
     const bool listed = random.Int(0, 1) == 1;
     t.bias.push_back(listed ? kBiases[static_cast<size_t>(random.Int(0, std::ssize(kBiases) - 1))]
                             : random.Float(-30, 30));
-    // Two of three next to a dot product, the others as far off as they may be.
+    // Two of three limits are next to a dot product, the others are as far off as possible.
     const int64_t dot =
         t.Dot(static_cast<size_t>(random.Int(0, static_cast<int64_t>(rows) - 1)), j);
     const int64_t limit = std::clamp<int64_t>(dot + random.Int(-1, 2), INT32_MIN, INT32_MAX);
@@ -548,12 +551,12 @@ Transformed AnyTransformed(Random& random, size_t rows, size_t channels) {
   return t;
 }
 
-// Runs `transform` with every input at a guard page; `check(i, row)` looks at a row of the output.
-// Between the rows of the output lie bytes that must stay.
+// Runs `transform` with every input at a guard page; `check(i, row)` checks a row of the output.
+// The bytes between the rows of the output must stay unchanged.
 template <typename T, typename Check>
 void RunTransform(void (*transform)(const TransformArgs&), const Transformed& t, size_t row_values,
                   Guard guard, const Check& check) {
-  const std::span<const int32_t> acc(t.acc);  // but not what follows the last row's channels
+  const std::span<const int32_t> acc(t.acc);  // without the gap after the last row's channels
   const GuardedBuffer<int32_t> guarded_acc(acc.first(acc.size() - 2), guard);
   const GuardedBuffer<int32_t> depth{std::span(t.depth), guard};
   const GuardedBuffer<float> multiplier{std::span(t.multiplier), guard};
@@ -597,7 +600,7 @@ TEST_P(PixelOpsTest, ToFloat) {
   });
 }
 
-// Of a row and channel of a residual sum, as its comment has it.
+// Returns the residual sum of one row and channel, as the comment of ResidualSum defines it.
 float SumOf(const ResidualSum& sum, float y, float addend, size_t channel) {
   if (sum.gate != nullptr) y *= sum.gate[channel];
   if (sum.gate != nullptr && y < 0) y *= sum.slopes[channel];
@@ -606,7 +609,7 @@ float SumOf(const ResidualSum& sum, float y, float addend, size_t channel) {
   return y > sum.range.max ? sum.range.max : y;
 }
 
-// To what lies where the outputs go, as the shortcut mostly does, or elsewhere.
+// The addend lies where the outputs go, as a shortcut mostly does, or elsewhere.
 TEST_P(PixelOpsTest, ToFloatComputesResidualSums) {
   SCOPED_TRACE(testing::ReplayHint());
   ForShapes(random_, [&](size_t rows, size_t channels, Guard guard) {
@@ -645,7 +648,7 @@ TEST_P(PixelOpsTest, ToFloatComputesResidualSums) {
       for (size_t i = 0; i < rows; ++i) {
         for (size_t j = 0; j < stride && i * stride + j < addend.size(); ++j) {
           const size_t at = i * stride + j;
-          // What is between the rows stays.
+          // The gaps between the rows must stay unchanged.
           const float expected =
               j < channels ? SumOf(sum, t.Affine(i, j), addend[at], j) : addend[at];
           ASSERT_TRUE(SameFloat(out.data()[at], expected))
@@ -672,7 +675,8 @@ TEST_P(PixelOpsTest, ToInt8) {
 }
 
 TEST_P(PixelOpsTest, ToInt8RoundsHalvesAwayFromZero) {
-  // The halves of the whole range, the floats next to them and what cannot be converted to int.
+  // The inputs are all halves of the range, the floats next to them, and values that cannot be
+  // converted to int.
   Transformed t{.rows = 1,
                 .channels = 0,
                 .acc = {},
@@ -741,7 +745,7 @@ TEST_P(PixelOpsTest, RoundSums) {
       const FloatRange range = {static_cast<float>(random_.Int(-128, 0) - zero_point),
                                 static_cast<float>(random_.Int(0, 127) - zero_point)};
       std::vector<int32_t> values(count);
-      std::vector<float> multipliers(count, 0.25f);  // halves too
+      std::vector<float> multipliers(count, 0.25f);  // makes halves, too
       for (int32_t& value : values) value = static_cast<int32_t>(random_.Int(-600, 600));
       for (size_t i = 0; i < count; i += 3) {
         values[i] = static_cast<int32_t>(random_.Word());

@@ -1,4 +1,5 @@
-// Pooling, over every row of PixelOps: the maximum of packed values and of floats, and the average.
+// Tests pooling over every row of PixelOps: the maximum of packed values and of floats, and the
+// average.
 #include "larq_engine/kernels/pool.h"
 
 #include <limits>
@@ -46,7 +47,7 @@ void ExpectMaximum(const std::vector<T>& image, const Pool& p, size_t values,
   const GuardedBuffer<T> in{std::span(image)};
   const int64_t pixels = p.batch * height.out * width.out;
   GuardedBuffer<T> out(static_cast<size_t>(pixels) * values);
-  const int64_t middle = pixels / 2;  // within a line, where lines are of odd length
+  const int64_t middle = pixels / 2;  // within a line, if lines have an odd length
   MaxPool2d(in.data(), height, width, values, middle, pixels, max,
             out.data() + static_cast<size_t>(middle) * values);
   MaxPool2d(in.data(), height, width, values, 0, middle, max, out.data());
@@ -80,7 +81,7 @@ class Pool2dTest : public ::testing::TestWithParam<PixelOpsRow> {
     }
   }
 
-  // Of small whole numbers, whose sums are exact.
+  // The images have small whole numbers, whose sums are exact.
   void ExpectAverage(const Pool& p, size_t values) {
     const WindowAxis height = p.Height(), width = p.Width();
     std::vector<float> image(static_cast<size_t>(p.batch * p.height * p.width) * values);
@@ -109,18 +110,19 @@ class Pool2dTest : public ::testing::TestWithParam<PixelOpsRow> {
     }
   }
 
-  // Words of packed values and floats.
+  // Tests words of packed values, and floats.
   void ExpectBothMaxima(const Pool& p, size_t values) {
     const size_t count = static_cast<size_t>(p.batch * p.height * p.width) * values;
     const std::vector<uint32_t> words = random_.Words(count);
     std::vector<float> floats(count);
-    for (float& value : floats) value = random_.Float(-2, -1);  // nothing may come from outside
+    // the result must not come from outside the image
+    for (float& value : floats) value = random_.Float(-2, -1);
     const PixelOps& ops = *GetParam().ops;
     ExpectMaximum(words, p, values, ops.max_bits, kLowest);
     ExpectMaximum(floats, p, values, ops.max_float, -std::numeric_limits<float>::infinity());
   }
 
-  // As the maximum of an image that was multiplied before.
+  // The result must equal the maximum of an image that was multiplied before.
   void ExpectMaximumOfProducts(const Pool& p, size_t values) {
     const WindowAxis height = p.Height(), width = p.Width();
     ASSERT_TRUE(ReducesPixels(height, width));
@@ -192,7 +194,7 @@ TEST_P(Pool2dTest, Average) {
       }
     }
   }
-  ExpectAverage({2, 9, 11, 9, 11, 1, 1, false}, 64);  // all of the image
+  ExpectAverage({2, 9, 11, 9, 11, 1, 1, false}, 64);  // the whole image
 }
 
 TEST_P(Pool2dTest, AverageOfAnImageInParts) {
@@ -201,7 +203,7 @@ TEST_P(Pool2dTest, AverageOfAnImageInParts) {
     for (size_t values : {1, 37, 64}) {
       std::vector<float> image(pixels * values);
       for (float& value : image) value = random_.Float(-1, 1);
-      // In the order that the class promises, so to the bit.
+      // The sums have the order that the class promises, so they are equal to the bit.
       std::vector<float> expected(values);
       for (size_t v = 0; v < values; ++v) {
         float sum = 0;
@@ -217,7 +219,7 @@ TEST_P(Pool2dTest, AverageOfAnImageInParts) {
       const ImageAverage average(pixels, values, GetParam().ops->average);
       ASSERT_EQ(average.parts(), (pixels + 15) / 16);
       GuardedBuffer<float> sums(average.parts() * values), out(values);
-      for (size_t last = average.parts(); last > 0;) {  // the last ones first
+      for (size_t last = average.parts(); last > 0;) {  // sums the last parts first
         const size_t first = last - static_cast<size_t>(random_.Int(1, static_cast<int>(last)));
         average.SumParts(in.data(), first, last, sums.data());
         last = first;

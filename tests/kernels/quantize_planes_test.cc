@@ -20,7 +20,8 @@ using testing::Random;
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-// The odd number that the planes of a value add up to; the unused bits of each plane must be 0.
+// Returns the odd number that the planes of a value add up to; the unused bits of each plane must
+// be 0.
 int ValueOf(const uint32_t* pixel, size_t bits, size_t channels, size_t c) {
   int value = 0;
   for (size_t plane = 0; plane < bits; ++plane, pixel += WordsFor(channels)) {
@@ -42,7 +43,8 @@ std::vector<uint32_t> Quantize(const PixelOps& ops, size_t bits, size_t channels
   return {out.data(), out.data() + out.size()};
 }
 
-// Of one channel, in rising order: anywhere, or at equal distances but for what rounding does.
+// Returns the limits of one channel, in rising order: at random places, or at equal distances
+// except for rounding.
 std::vector<float> RandomLimits(Random& random, size_t count, bool even) {
   std::vector<float> limits(count);
   const float step = random.Float(0.01f, 1.0f);
@@ -54,7 +56,7 @@ std::vector<float> RandomLimits(Random& random, size_t count, bool even) {
                                         : random.Float(-1.0f, 1.0f);
   }
   std::sort(limits.begin(), limits.end());
-  // Levels that no value has.
+  // Some levels are reached by no value.
   const auto last = static_cast<int64_t>(count) - 1;
   const int64_t below = random.Int(0, 3) == 0 ? random.Int(1, std::min<int64_t>(last + 1, 30)) : 0;
   std::fill_n(limits.begin(), below, -INFINITY);
@@ -62,7 +64,7 @@ std::vector<float> RandomLimits(Random& random, size_t count, bool even) {
   return limits;
 }
 
-// Limits of all channels, or of one for all.
+// `alike` gives all channels the same limits.
 void ExpectCounts(Random& random, const PixelOps& ops, size_t bits, size_t channels, bool even,
                   bool alike) {
   const size_t count = (size_t{1} << bits) - 1;

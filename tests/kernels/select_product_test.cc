@@ -24,7 +24,7 @@ std::string Chosen(CpuFeatures cpu, const Bconv2dSpec& spec,
   return choice.planes != nullptr ? choice.planes->name : choice.bytes->name;
 }
 
-// What each CPU gets of the real table for many bits. One line for each ISA that has rows.
+// The row of the real table that each CPU gets for many bits. One line for each ISA that has rows.
 TEST(SelectProduct, RowForEachCpu) {
   const auto chosen = [](CpuFeatures cpu) { return Chosen(cpu, Layer(8, 8)); };
   EXPECT_EQ(chosen({}), "bytes_i32_4x4x4_portable");
@@ -53,8 +53,8 @@ constexpr CpuFeatures Server() {
   return cpu;
 }
 
-// A dense layer of one image waits for its 4 MB of bytes where they come from memory. Measured on a
-// Zen 4, whose L3 has them: 44 us as bytes, 95 as planes.
+// A dense layer of one image waits for its 4 MB of bytes if they come from memory. Measured on a
+// Zen 4, whose L3 holds them: 44 us as bytes, 95 us as planes.
 TEST(SelectProduct, BytesThatAnL3Holds) {
   const Bconv2dSpec dense = {.in_channels = 4096,
                              .out_channels = 1024,
@@ -68,8 +68,7 @@ TEST(SelectProduct, BytesThatAnL3Holds) {
   EXPECT_NE(SelectProduct(cpu, dense, kAutoKernel, true).planes, nullptr);
 }
 
-// These choices agree with the times measured, on a Xeon, and on a Zen 4 where there is one
-// multiplier.
+// These choices agree with the times measured on a Xeon, and, for one multiplier, on a Zen 4.
 TEST(SelectProduct, FewProductsOfPlanesAreFasterThanBytes) {
   EXPECT_FALSE(TakesBytes(kVnni, 1, 1));
   EXPECT_FALSE(TakesBytes(kVnni, 2, 1));
@@ -91,7 +90,8 @@ TEST(SelectProduct, FewProductsOfPlanesAreFasterThanBytes) {
   EXPECT_TRUE(TakesBytes(avx2, 4, 4));
 }
 
-// Measured as well: where products are few, bytes have tiles to begin like any other row.
+// This was measured, too: if there are few products, beginning tiles costs bytes as much as any
+// other row.
 TEST(SelectProduct, OneBitOfFewChannelsIsNoProductOfBytes) {
   for (const int64_t filters : {8, 16, 32}) {
     const Bconv2dSpec spec{
@@ -100,7 +100,7 @@ TEST(SelectProduct, OneBitOfFewChannelsIsNoProductOfBytes) {
   }
 }
 
-// Measured as well: filters of 2.4 MB as bytes, 0.3 MB a plane.
+// This was measured, too: the filters have 2.4 MB as bytes, and 0.3 MB a plane.
 TEST(SelectProduct, FourProductsOfPlanesAreFasterThanBytesThatL2DoesNotHold) {
   for (auto [bits_in, bits_weights] : {std::pair(2, 2), std::pair(4, 1), std::pair(3, 2)}) {
     Bconv2dSpec layer = Layer(bits_in, bits_weights);
@@ -110,7 +110,7 @@ TEST(SelectProduct, FourProductsOfPlanesAreFasterThanBytesThatL2DoesNotHold) {
   }
 }
 
-// Measured as well: a perceptron's first layer, of an image of bytes.
+// This was measured, too: the layer is a perceptron's first one, of an image of bytes.
 TEST(SelectProduct, OnePixelTakesThePlanesThatAreReadFaster) {
   const Bconv2dSpec dense = {.in_channels = 784, .out_channels = 4096, .bits_in = 8};
   EXPECT_NE(SelectProduct(Server(), dense, kAutoKernel, false).bytes, nullptr);
@@ -124,8 +124,8 @@ TEST(SelectProduct, OnePixelTakesThePlanesThatAreReadFaster) {
 #endif
 
 #if defined(__x86_64__)
-// Each tap of one channel would be expanded to a byte by itself: 5 times the time on a Zen 4 and on
-// a Zen 3.
+// Each tap of one channel would be expanded to a byte separately: that takes 5 times as long on a
+// Zen 4 and on a Zen 3.
 TEST(SelectProduct, LongTapsOfOneChannelAreNoProductOfBytes) {
   Bconv2dSpec sound{.in_channels = 1, .out_channels = 32, .filter_width = 80, .stride_width = 4};
   for (const CpuFeatures& cpu : {CpuFeatures{Isa::kPopcnt, Isa::kAvx2}, kVnni, Server()}) {
@@ -140,7 +140,7 @@ TEST(SelectProduct, LongTapsOfOneChannelAreNoProductOfBytes) {
   }
 }
 
-// Measured on a Zen 4: 2.0 us, and 2.8 with tiles of 32 columns of which ten are used.
+// Measured on a Zen 4: 2.0 us, and 2.8 us with tiles of 32 columns, of which ten are used.
 TEST(SelectProduct, FewOutputsOfOnePixelAreNoWideTile) {
   const Bconv2dSpec dense{.in_channels = 4096, .out_channels = 10, .bits_in = 8, .bits_weights = 8};
   const ProductChoice choice = SelectProduct(kVnni, dense, kAutoKernel, true);
@@ -148,7 +148,8 @@ TEST(SelectProduct, FewOutputsOfOnePixelAreNoWideTile) {
   EXPECT_EQ(std::string(choice.bytes->name), "bytes_i32_4x16x4_avx2");
 }
 
-// Measured on a Zen 4: 112 ns as planes and 170 as bytes with a bit each, and 236 and 179 with 4x2.
+// Measured on a Zen 4: with one bit each, 112 ns as planes and 170 ns as bytes; with 4x2 bits, 236
+// ns and 179 ns.
 TEST(SelectProduct, BytesOfOnePixelBeginWithMoreAndPlanesWaitForFilters) {
   CpuFeatures cpu = kVnni;
   cpu.Add(Isa::kAvx512vpopcntdq);
@@ -160,8 +161,8 @@ TEST(SelectProduct, BytesOfOnePixelBeginWithMoreAndPlanesWaitForFilters) {
   EXPECT_NE(SelectProduct(cpu, dense, kAutoKernel, true).bytes, nullptr);
 }
 
-// A few hundred filters are at hand, so that nibbles are not read twice as long as bytes, nor
-// bytes eight times as long as planes.
+// A few hundred filters are in a near cache. So reading nibbles does not take twice as long as
+// reading bytes, and reading bytes does not take eight times as long as reading planes.
 TEST(SelectProduct, SmallDenseLayersTakeTheFastestProduct) {
   const auto chosen = [](int64_t inputs, int64_t outputs) {
     const Bconv2dSpec dense{.in_channels = inputs, .out_channels = outputs};

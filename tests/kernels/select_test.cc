@@ -7,7 +7,7 @@ namespace {
 
 constexpr BgemmShape kLayerB = {.n = 128, .k_bits = 1152};
 
-// What each CPU gets of the real table. One line for each ISA that has rows.
+// The row of the real table that each CPU gets. One line for each ISA that has rows.
 TEST(Select, RowForEachCpu) {
   const auto chosen = [](CpuFeatures cpu) {
     return std::string(SelectBgemm(BgemmRows(), cpu, kLayerB).row->name);
@@ -36,7 +36,7 @@ TEST(Select, RowForFewColumns) {
   const CpuFeatures avx2 = {Isa::kPopcnt, Isa::kAvx2};
   EXPECT_EQ(chosen(avx2, 4), Isa::kPopcnt);
   EXPECT_EQ(chosen(avx2, 16), Isa::kAvx2);
-  // A block of two columns costs the popcnt row more than its one step does.
+  // A block of two columns costs the popcnt row more than its single step does.
   EXPECT_EQ(chosen(avx2, 4, 64), Isa::kPopcnt);
   EXPECT_EQ(chosen(avx2, 16, 64), Isa::kAvx2);
   const CpuFeatures avx512bw = {Isa::kPopcnt, Isa::kAvx2, Isa::kAvx512bw};
@@ -48,7 +48,7 @@ TEST(Select, RowForFewColumns) {
   EXPECT_EQ(chosen(vpopcntdq, 4), Isa::kAvx512vpopcntdq);
 }
 
-// One pixel waits for its filters, of which rows of nibbles read twice the bytes.
+// One pixel waits for its filters, and rows of nibbles read twice the bytes.
 TEST(Select, RowForOnePixel) {
   const auto chosen = [](CpuFeatures cpu, bool one_pixel) {
     const BgemmShape shape{.n = 4096, .k_bits = 4096, .one_pixel = one_pixel};
@@ -62,7 +62,7 @@ TEST(Select, RowForOnePixel) {
   EXPECT_EQ(chosen(avx512bw, false), "bgemm_i32_8x64x32_avx512bw");
 }
 #elif defined(__aarch64__)
-// What it takes to begin a tile in streaming mode must pay.
+// The product must be large enough to pay for beginning a tile in streaming mode.
 TEST(Select, Sme2RowForLargeTiles) {
   const auto chosen = [](int64_t n, int64_t k_bits) {
     const CpuFeatures cpu = {Isa::kNeon, Isa::kDotprod, Isa::kSme2};
@@ -78,7 +78,7 @@ TEST(Select, Sme2RowForLargeTiles) {
 #endif
 
 #if defined(__aarch64__)
-// Steps that a tap does not fill would have to be copied together.
+// If a tap did not fill the steps, its words would have to be copied together.
 TEST(Select, RowForTheWordsOfATap) {
   const auto chosen = [](int64_t channels, int64_t taps) {
     const BgemmShape shape{.n = channels, .k_bits = channels * taps, .tap_bits = channels};
@@ -93,7 +93,7 @@ TEST(Select, RowForTheWordsOfATap) {
 }
 #endif
 
-// Made-up rows, to test the rules apart from the table.
+// Made-up rows, to test the rules independently of the table.
 constexpr BgemmRow kRows[] = {
     {.name = "narrow",
      .isa = Isa::kPortable,
@@ -144,9 +144,9 @@ TEST(Select, WhatATileTakesToBeginIsSharedByItsPixels) {
 TEST(Select, WhatABlockOfColumnsTakesIsSharedByThePixelsOfATile) {
   BgemmRow row = kRows[0];
   row.cycles_per_block = 40;
-  // 3 blocks of 2 columns, each 2 * 320 / 10 cycles and a quarter of 40.
+  // There are 3 blocks of 2 columns; each takes 2 * 320 / 10 cycles and a quarter of 40.
   EXPECT_EQ(BgemmCycles(row, {.n = 5, .k_bits = 320}), 3 * (64 + 10));
-  // One pixel takes half of it.
+  // One pixel takes half of 40 for each block.
   EXPECT_EQ(BgemmCycles(row, {.n = 5, .k_bits = 320, .one_pixel = true}), 3 * (64 + 20));
 }
 
@@ -170,9 +170,10 @@ TEST(Select, TapsArePackedWhereThatIsCheaperThanWhatOnlyFillsThemUp) {
     return BgemmShape{
         .n = n, .k_bits = 9 * channels, .tap_bits = 32, .taps = 9, .packing_words = 9};
   };
-  // 9 taps of 3 channels are one word instead of nine: 8 * 32 * 2 / 10 cycles for 9 * 1.2.
+  // 9 taps of 3 channels become one word instead of nine, which saves 8 * 32 * 2 / 10 cycles and
+  // costs 9 * 1.2.
   EXPECT_TRUE(PacksTaps(kRows[0], shape(2, 3)));
-  EXPECT_FALSE(PacksTaps(kRows[0], shape(2, 28)));  // 8 words: 6 cycles
+  EXPECT_FALSE(PacksTaps(kRows[0], shape(2, 28)));  // saves 8 words, 6 cycles
   EXPECT_TRUE(PacksTaps(kRows[0], shape(4, 28)));
   EXPECT_FALSE(PacksTaps(kRows[0], shape(64, 32)));
   EXPECT_EQ(ExplainBgemm(std::span(kRows).first(1), {}, shape(2, 3)),

@@ -1,4 +1,4 @@
-// Packed weights are in memory once for all who have the same.
+// Tests that equal packed weights are in memory once for all who use them.
 #include "larq_engine/kernels/shared_buffer.h"
 
 #if defined(__unix__)
@@ -91,19 +91,20 @@ TEST(SharedBuffer, TheLastUserFreesThem) {
       EXPECT_NE(same.data(), kept);
     }
     AlignedBuffer<uint32_t> after = Written(size, 7);
-    kept = after.data();  // which may be where `before` was
+    kept = after.data();  // may be where `before` was
     EXPECT_EQ(SharedBuffer(std::move(after)).data(), kept);
   }
 }
 
-// Leaves these bytes in memory that is free, for the next allocation of as many.
+// Leaves these bytes in memory that is then free, for the next allocation of the same size.
 void Soil(size_t bytes, int value) {
   AlignedBuffer<std::byte> buffer(bytes);
   std::memset(buffer.data(), value, bytes);
 }
 
-// Whatever was in memory before: rows read zeros where filters end, and between groups nothing. Of
-// groups there are many, as the C library does not give out again what is small.
+// Packed filters must be equal whatever was in memory before: both where filters end, which rows
+// read as zeros, and between groups, which rows do not read. There are many groups, because the C
+// library does not reuse small memory.
 TEST(SharedBuffer, FiltersOfEveryRowAreKeptOnce) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
@@ -159,7 +160,7 @@ TEST(SharedBuffer, ThreadsShareToo) {
 
 #if defined(__unix__)
 
-// A forked process shares bytes, whatever other threads did with theirs when it was made.
+// A forked process can share bytes, whatever other threads did with theirs when it was forked.
 TEST(SharedBuffer, ForkedProcessesNeverWait) {
   std::atomic<bool> is_done = false;
   std::thread other([&] {
@@ -168,7 +169,7 @@ TEST(SharedBuffer, ForkedProcessesNeverWait) {
   for (int i = 0; i < 200; ++i) {
     const pid_t child = fork();
     if (child == 0) {
-      alarm(20);  // It ends by a signal if it waits.
+      alarm(20);  // a signal ends the child if it waits
       { const SharedBuffer<uint32_t> bytes(Written(3, 7)); }
       _exit(0);
     }

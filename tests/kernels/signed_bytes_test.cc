@@ -1,5 +1,6 @@
-// Dense layers of bits as products of bytes, over every row of these that takes their weights,
-// against sums written from signed_dense_output.h. A row that this CPU lacks is listed as skipped.
+// Tests dense layers of bits as products of bytes, over every row of products that takes their
+// weights, against sums written from signed_dense_output.h. A row that this CPU lacks is listed as
+// skipped.
 #include "larq_engine/kernels/signed_bytes.h"
 
 #include <algorithm>
@@ -42,7 +43,7 @@ struct Layer {
   size_t units;
   size_t depth;
   std::vector<uint32_t> bits;
-  std::vector<float> scale;  // of each unit, or of all
+  std::vector<float> scale;  // for each unit, or one for all
   Int8DenseOutput output;
 };
 
@@ -131,7 +132,8 @@ TEST_P(SignedBytesTest, OfPartsOfRowsAndUnits) {
   }
 }
 
-// More rows than a Run has at once, of which a row of inputs is as long as all that it holds.
+// There are more rows than a Run takes at once; in one case a single row of inputs is as long as
+// all the inputs that a Run holds.
 TEST_P(SignedBytesTest, OfMoreRowsThanAreComputedAtOnce) {
   SCOPED_TRACE(testing::ReplayHint());
   Check(MakeLayer(random_, 20, 40, true), GetParam(), {0, 600, 0, 2}, random_, Guard::kAfter);
@@ -142,7 +144,7 @@ TEST_P(SignedBytesTest, OfMoreRowsThanAreComputedAtOnce) {
 INSTANTIATE_TEST_SUITE_P(Rows, SignedBytesTest, ::testing::ValuesIn(RowsOfSevenPlanes()),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// Tiles of steps have 256 rows at most.
+// A tile of steps has at most 256 rows.
 TEST(SignedBytes, ARunHasWholeTiles) {
   Random random;
   for (size_t depth : {1, 1000, 5000, 60000}) {

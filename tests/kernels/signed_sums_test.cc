@@ -1,5 +1,5 @@
-// Signed sums over every row of the table, against sums written from the contract. A row that this
-// CPU lacks is listed as skipped.
+// Tests signed sums over every row of the table, against sums written from the contract. A row that
+// this CPU lacks is listed as skipped.
 #include "larq_engine/kernels/signed_sums.h"
 
 #include <algorithm>
@@ -37,8 +37,8 @@ struct Shape {
   size_t words;
 };
 
-// Numbers of blocks around those that rows take at once, and of words around those that sums of 16
-// bits hold.
+// Returns numbers of blocks around those that rows take at once, and numbers of words around those
+// that fit sums of 16 bits.
 std::vector<Shape> Shapes() {
   std::vector<Shape> shapes = {{1, 128}, {3, 63}};
   for (size_t blocks = 1; blocks <= 19; ++blocks) {
@@ -55,7 +55,7 @@ bool IsMinus(const std::vector<uint32_t>& signs, const Shape& shape, size_t outp
   return signs[first + bit / 32] >> bit % 32 & 1;
 }
 
-// What the row makes of values that a page ends, or begins.
+// Returns the row's sums of values that end, or begin, at a page.
 std::vector<int32_t> RunRow(const SignedSums& row, const Shape& shape,
                             const std::vector<uint32_t>& signs, const std::vector<int8_t>& inputs,
                             Guard guard) {
@@ -131,7 +131,7 @@ TEST_P(SignedSumsTest, TablesHaveTheSumsOfFourInputs) {
   }
 }
 
-// The largest sums that there are, of any sign, and of the largest depth.
+// The sums are the largest of either sign, up to the largest depth.
 TEST_P(SignedSumsTest, OfInt8DoNotOverflow) {
   for (size_t words : {size_t{1}, size_t{7}, size_t{64}, kMaxSignedDepth / 32}) {
     for (int value : {-128, 127}) {

@@ -1,4 +1,4 @@
-"""What LCE's grids leave out, and where LCE itself refuses or is wrong.
+"""Tests what LCE's grids leave out, and cases in which LCE itself refuses or is wrong.
 
 Images smaller than the kernel, zero and minus-one padding with every output, groups in every
 kernel, every activation, batches, resizes, special values, exact rounding.
@@ -104,7 +104,7 @@ def test_values_and_weights_of_several_bits(bits_in, bits_weights, pad, request)
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("pad", _PAD_VALUES)
 def test_bytes(pad, kernel, rng):
-    """Of a uint8 image, whose numbers are 2 * x - 255."""
+    """A uint8 image has the values 2 * x - 255."""
     for channels, size in ((1, 28), (3, 9), (40, 5), (784, 1)):
         conv = Conv((2, size, size, channels), (min(size, 3),) * 2, 70, pad_value=_PAD_VALUES[pad],
                     bits_in=8)  # fmt: skip
@@ -125,7 +125,7 @@ def _random_padding(rng: np.random.Generator) -> str | tuple:
 
 
 def test_random_geometries(request, rng):
-    """Every size and option at once, as no grid has them."""
+    """Every size and option varies at once, which no grid covers."""
     seed = request.config.getoption("--seed")
     for _ in range(1000 if request.config.getoption("--full") else 60):
         groups = int(rng.choice([1, 1, 2, 3]))
@@ -179,7 +179,7 @@ def test_all_bits_equal_or_opposite(sign, kernel):
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_int8_rounds_half_away_from_zero(kernel, rng):
-    """Multiplier 1/2 puts every second dot product on a tie, below zero and above."""
+    """Multiplier 1/2 puts every second dot product on a tie, both below zero and above."""
     conv = Conv((1, 9, 9, 33), (1, 1), 16)
     filters = oracle.signs(rng.standard_normal(conv.filter_shape))
     x = rng.standard_normal(conv.input_shape).astype(np.float32)

@@ -18,7 +18,10 @@ _PADDINGS = {"VALID": ("VALID", 0), "SAME_ZERO": ("SAME", 0), "SAME_ONE": ("SAME
 
 
 def _exists(conv: Conv) -> bool:
-    """Groups are of 32 channels or a multiple of it; VALID windows must fit the image."""
+    """Tells whether the case is valid.
+
+    Groups have 32 channels or a multiple of 32, and VALID windows must fit the image.
+    """
     per_group = conv.channels_in / conv.groups
     whole = conv.groups == 1 or (per_group % 32 == 0 and conv.channels_out % conv.groups == 0)
     return whole and 0 not in conv.output_shape
@@ -90,7 +93,7 @@ def test_bconv_big(shape, kernel, request):
 
 
 def test_the_grid_and_its_sample(request):
-    """The grid has LCE's size, and its sample every value of everything."""
+    """The grid has LCE's size, and its sample has every value of every parameter."""
     grid = [
         conv
         for shape, kernel in itertools.product(_BIG_INPUTS, _BIG_KERNELS)
@@ -153,7 +156,7 @@ def test_dequantize_reverses_quantize(shape, dtype, rng):
         if dtype == np.bool_:
             data = signs > 0
         else:
-            # Half away from zero, as the kernels round 1 / scale.
+            # Halves round away from zero, as the kernels round 1 / scale.
             step = np.floor(1 / scale + 0.5) if dtype == np.int8 else 1
             data = np.clip(zero_point + step * signs, -128, 127).astype(dtype)
         packed, back = interpreter.predict(data)

@@ -8,7 +8,7 @@ namespace larq_engine {
 namespace {
 
 TEST(WindowAxis, SamePutsTheLargerHalfBehind) {
-  // 3 taps, stride 2 on 14: one place to pad, behind.
+  // 3 taps with stride 2 on 14 pixels need one pixel of padding, behind.
   const WindowAxis even = MakeWindowAxis(14, 3, 2, 1, {.same = true});
   EXPECT_EQ(even.out, 7);
   EXPECT_EQ(even.pad_before, 0);
@@ -24,7 +24,7 @@ TEST(WindowAxis, ValidFitsOrIsEmpty) {
 }
 
 TEST(WindowAxis, GivenPadsMakeTheImageLarger) {
-  // What SAME pads at a stride of 2 depends on the image; given pads do not.
+  // With a stride of 2, SAME's padding depends on the image; given pads do not.
   for (const int64_t in : {32, 33}) {
     const WindowAxis axis = MakeWindowAxis(in, 3, 2, 1, {.before = 0, .after = 1});
     EXPECT_EQ(axis.out, 16);

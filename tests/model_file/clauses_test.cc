@@ -1,4 +1,5 @@
-// A breach of each clause is seen, by that clause and not by one before it; what is legal passes.
+// Tests that a breach of each clause is found by that clause and not by one before it, and that
+// legal models pass.
 #include "larq_engine/model_file/clauses.h"
 
 #include <deque>
@@ -18,8 +19,8 @@ using builtin::kAdd, builtin::kEqual, builtin::kLess, builtin::kSub, builtin::kS
 constexpr int kMul = 18, kRelu = 19, kSelect = 64, kIf = 118, kWhile = 119, kCallOnce = 129,
               kSegmentSum = 125, kBroadcastArgs = 145;
 
-// FULLY_CONNECTED of x and constant weights, then ADD of the result and itself:
-// tensors 0 x, 1 weights, 2 dense, 3 sum. Operator codes 0 and 1 are these, others come behind.
+// Returns FULLY_CONNECTED of x and constant weights, then ADD of the result and itself. Tensors are
+// 0 x, 1 weights, 2 dense, 3 sum. Operator codes 0 and 1 are these operators; others follow.
 ModelFile LegalModel() {
   static const uint8_t weights[4 * 4] = {};
   ModelFile model;
@@ -56,7 +57,7 @@ void Quantize(ModelFile& model, FileType type, std::vector<float> scales,
       .scales = std::move(scales), .zero_points = std::move(zero_points), .dimension = dimension};
 }
 
-// The first tensor of strings, in a buffer of these words and some bytes of text behind them.
+// Adds a tensor of strings, in a buffer of these words and some bytes of text after them.
 void MakeStrings(ModelFile& model, std::vector<uint32_t> words) {
   static std::vector<std::vector<uint32_t>> kept;
   words.push_back(0);
@@ -68,7 +69,7 @@ void MakeStrings(ModelFile& model, std::vector<uint32_t> words) {
                                      .buffer = static_cast<uint32_t>(model.buffers.size() - 1)});
 }
 
-// Rows of 4 with blocks of 2: two of the four blocks have values.
+// Makes the weights sparse: rows of 4 with blocks of 2, and two of the four blocks have values.
 void MakeSparse(ModelFile& model, const std::function<void(FileSparsity&)>& change = nullptr) {
   TensorOf(model, 1).shape = {2, 4};
   FileSparsity sparsity = {
@@ -99,7 +100,8 @@ int64_t AddGraph(ModelFile& model, std::vector<int64_t> called) {
   return static_cast<int64_t>(model.graphs.size()) - 1;
 }
 
-// Graph 1 has an input and an output of floats; the second operator calls it with its output.
+// Adds graph 1, which has an input and an output of floats; the second operator calls it with its
+// output.
 void MakeCall(ModelFile& model, int kind, std::vector<int32_t> inputs) {
   model.graphs.push_back(
       {.tensors = {{.name = "in", .shape = {1, 4}}}, .inputs = {0}, .outputs = {0}});
@@ -107,7 +109,7 @@ void MakeCall(ModelFile& model, int kind, std::vector<int32_t> inputs) {
   OperatorOf(model, 1).graphs = {1};
 }
 
-// The second operator reads constants of these numbers, or x where there are none.
+// Makes the second operator read constants of these numbers, or x if there are none.
 void MakeNumbers(ModelFile& model, int kind, std::vector<int32_t> first,
                  std::vector<int32_t> second) {
   static std::deque<std::vector<int32_t>> kept;
@@ -129,7 +131,7 @@ void MakeNumbers(ModelFile& model, int kind, std::vector<int32_t> first,
   }
 }
 
-// A second graph assigns [1, 4] to a state, of which the first reads such a shape in between.
+// Adds a second graph that assigns [1, 4] to a state; the first graph reads the state with `shape`.
 void MakeState(ModelFile& model, std::vector<int32_t> shape) {
   model.operator_codes.push_back({.kind = builtin::kVarHandle});
   model.operator_codes.push_back({.kind = kReadVariable});
@@ -147,7 +149,7 @@ void MakeState(ModelFile& model, std::vector<int32_t> shape) {
                                         {.code = code + 2, .inputs = {0, 1}}}});
 }
 
-// Both inputs of the second operator and its output, quantized.
+// Quantizes both inputs of the second operator and its output.
 void MakeInt8(ModelFile& model, int kind, float input_scale, float output_scale,
               FileType type = FileType::kInt8) {
   MakeKind(model, 1, kind, {2, 2});
@@ -158,14 +160,14 @@ void MakeInt8(ModelFile& model, int kind, float input_scale, float output_scale,
   }
 }
 
-// Likewise, each of several scales.
+// Does the same, but the inputs have several scales.
 void MakeSeveralScales(ModelFile& model, int kind, float scale) {
   MakeInt8(model, kind, 1, 1);
   TensorOf(model, 2).quantization = {
       .scales = {scale, 1, 1, 1}, .zero_points = {0, 0, 0, 0}, .dimension = 1};
 }
 
-// The second operator sets the diagonals of two matrices of 3 x 4 to constants.
+// Makes the second operator set the diagonals of two matrices of 3 x 4 to constants.
 void MakeDiagonal(ModelFile& model, std::vector<int32_t> diagonal) {
   MakeNumbers(model, kMatrixSetDiag, {}, std::move(diagonal));
   OperatorOf(model, 1).inputs[0] = 2;
@@ -568,7 +570,7 @@ const std::vector<Breach>& Breaches() {
        },
        "expected lengths of at most 4, as its sequences are, got 5; ",
        "hosts would crash: give how many to reverse"},
-      {"ArgumentsAreInRange",  // of int64, in the buffer of what is legal as int32
+      {"ArgumentsAreInRange",  // int64, in a buffer that is legal as int32
        [](ModelFile& m) {
          MakeNumbers(m, kReverseSequence, {}, {1, 1});
          OperatorOf(m, 1).sequence_dimension = 1;
@@ -814,7 +816,7 @@ TEST(Clauses, EachHasABreach) {
 TEST(Clauses, WhatIsLegalPasses) {
   const std::vector<std::function<void(ModelFile&)>> changes = {
       [](ModelFile&) {},
-      // Open sizes, sizes of 0, no rank, a type that has no fixed size or is not known.
+      // Open sizes, sizes of 0, no rank, and a type whose size is not fixed or not known.
       [](ModelFile& m) {
         TensorOf(m, 0).signature = {-1, 4};
       },
@@ -830,19 +832,20 @@ TEST(Clauses, WhatIsLegalPasses) {
       [](ModelFile& m) {
         MakeStrings(m, {1, 12, 16});
       },
-      // Quantized as hosts take it; what no kernel reads may have any scale.
+      // Quantization that hosts accept; tensors that no kernel reads may have any scale.
       [](ModelFile& m) { Quantize(m, FileType::kInt8, {0.5f}, {-128}, 1); },
       [](ModelFile& m) {
         Quantize(m, FileType::kInt8, {1, 1, 1, 1}, {0, 0, 0, 0}, 1);
       },
       [](ModelFile& m) { Quantize(m, FileType::kInt32, {0}, {0}); },
-      // As converters write them for channels that do nothing, and for what is always 0.
+      // Scales that converters write for channels that do nothing, and for values that are always
+      // 0.
       [](ModelFile& m) {
         Quantize(m, FileType::kInt8, {0.5f, 0, 1e-40f, 1}, {0, 0, 0, 0}, 1);
       },
       [](ModelFile& m) { Quantize(m, FileType::kInt8, {0}, {0}); },
       [](ModelFile& m) { Quantize(m, FileType::kInt16, {1e-40f}, {0}); },
-      // Ranks are for the host to limit, and it takes no notice of a signature of another one.
+      // The host limits ranks, and it ignores a signature of another rank.
       [](ModelFile& m) {
         TensorOf(m, 2).shape = TensorOf(m, 3).shape = {1, 1, 1, 1, 1, 1, 1, 1, 1};
       },
@@ -875,7 +878,7 @@ TEST(Clauses, WhatIsLegalPasses) {
         MakeBlockwise(m, {.scales = 1, .zero_points = -1, .has_block_shape = true});
       },
       [](ModelFile& m) { MakeSparse(m); },
-      // Inputs that a host does without.
+      // Inputs that a host does not need.
       [](ModelFile& m) {
         std::vector<int32_t> inputs(24, 2);
         for (const int i : {1, 5, 9, 10, 11, 12, 16, 17, 20, 21, 22, 23}) {
@@ -886,7 +889,8 @@ TEST(Clauses, WhatIsLegalPasses) {
       [](ModelFile& m) {
         MakeKind(m, 1, builtin::kCustom, {2, -1});
       },
-      // Known before any operator runs: states, what is empty, the shape of a RESHAPE's input.
+      // Values that are known before any operator runs: states, empty tensors, the shape of a
+      // RESHAPE's input.
       [](ModelFile& m) {
         m.graphs[0].tensors.push_back({.name = "state", .shape = {4}, .is_variable = true});
         OperatorOf(m, 1).inputs = {2, 4};
@@ -903,7 +907,7 @@ TEST(Clauses, WhatIsLegalPasses) {
       [](ModelFile& m) {
         m.graphs[0].outputs = {0, 1, 3};
       },
-      // Scales that hosts can compute with, and what is not computed with.
+      // Scales that hosts can compute with, and scales that nothing computes with.
       [](ModelFile& m) { MakeInt8(m, kAdd, 1, 2e-6f); },
       [](ModelFile& m) { MakeInt8(m, kAdd, 1, 3.2e32f); },
       [](ModelFile& m) { MakeInt8(m, kAdd, 1, 1e34f, FileType::kInt16); },
@@ -942,7 +946,7 @@ TEST(Clauses, WhatIsLegalPasses) {
         MakeKind(m, 1, builtin::kSvdf, {2, 1, 1, -1, 4});
         TensorOf(m, 2).type = FileType::kInt8;
       },
-      // A state of this shape, of one that is not known, and of another name.
+      // States of this shape, of an unknown shape, and of another name.
       [](ModelFile& m) {
         MakeState(m, {1, 4});
       },
@@ -965,7 +969,7 @@ TEST(Clauses, WhatIsLegalPasses) {
         TensorOf(m, 2).type = TensorOf(m, 3).type = FileType::kString;
         MakeKind(m, 0, builtin::kCustom, {0});
       },
-      // Several operators call one graph; nobody calls another.
+      // Several operators call one graph; no operator calls another one.
       [](ModelFile& m) {
         AddGraph(m, {});
         AddGraph(m, {1, 1});
@@ -998,8 +1002,8 @@ TEST(Clauses, NamesMayHoldAnyByte) {
                 std::string(kDamaged));
 }
 
-// Each would take hours if messages were made before anything is wrong, or what is shared was read
-// again for all who share it.
+// Each model would take hours if messages were made before there is a fault, or if shared parts
+// were read again for each user.
 TEST(Clauses, WhatIsSharedTakesNoLonger) {
   constexpr int32_t kMany = 1 << 18;
   ModelFile model = LegalModel();

@@ -52,7 +52,7 @@ def _quantize(
 
 
 def _conv(channel: float) -> Callable[[tf.Tensor], tf.Tensor]:
-    """A convolution one of whose channels has this weight throughout."""
+    """Returns a convolution one of whose channels has this weight throughout."""
     weights = np.random.default_rng(0).standard_normal((3, 3, 4, 8)).astype(np.float32)
     weights[..., 3] = channel
     return lambda x: tf.nn.conv2d(x, weights, 1, "SAME")
@@ -85,7 +85,7 @@ def _models() -> dict[str, bytes]:
 
 def main() -> None:
     for name, content in _models().items():
-        # Some names have the path of the source.
+        # The path of the source must not be in the file, as it is in some names.
         assert not re.search(rb"\.py", content), name
         (FOLDER / f"{name}.tflite").write_bytes(content)
 

@@ -1,4 +1,5 @@
-// Whole files are legal, and whatever the bytes, nothing outside of them is read.
+// Tests that whole legal files are accepted, and that no byte outside a file is read, whatever its
+// bytes are.
 #include "larq_engine/model_file/model_check.h"
 
 #include <dirent.h>
@@ -24,7 +25,8 @@ std::vector<std::vector<uint8_t>> Models(const std::string& folder = "tests/inte
   return models;
 }
 
-// In memory of exactly this size, so that a sanitizer sees a read behind it.
+// Tells whether the file is legal. It is copied to memory of exactly its size, so that a sanitizer
+// finds a read behind it.
 bool IsAccepted(std::span<const uint8_t> bytes) {
   const std::unique_ptr<uint8_t[]> copy(new uint8_t[bytes.size()]);
   std::copy(bytes.begin(), bytes.end(), copy.get());
@@ -43,7 +45,7 @@ TEST(ModelCheck, WholeFilesAreAccepted) {
   for (const std::vector<uint8_t>& model : models) EXPECT_TRUE(IsAccepted(model));
 }
 
-// Of TensorFlow's converter; convert_models.py tells what is unlikely about them.
+// TensorFlow's converter made these files; convert_models.py says what is unlikely about them.
 TEST(ModelCheck, UnlikelyFilesAreAccepted) {
   const std::vector<std::vector<uint8_t>> models = Models("tests/model_file/data/");
   EXPECT_EQ(models.size(), 10u);
