@@ -25,11 +25,11 @@ def larq_engine_repositories():
         path = "/usr/src/googletest",
     )
 
-    # For --config=android_arm64 only.
+    # Needed for --config=android_arm64 only.
     android_ndk(name = "android_ndk")
 
-    # For --config=windows_x86_64 and --config=macos_arm64 only.
+    # Needed for --config=windows_x86_64 and --config=macos_arm64 only.
     zig(name = "zig")
 
-    # NVIDIA's compiler, where there is one.
+    # NVIDIA's compiler, if it is installed.
     cuda_toolkit(name = "cuda_toolkit")

@@ -1,9 +1,9 @@
-// Types of LiteRT's C interface, as far as this project needs them, declared by us: it is built
-// without a LiteRT checkout.
+// The types of LiteRT's C interface that this project needs. We declare them ourselves, so that the
+// build needs no LiteRT checkout.
 //
 // Names, order and types are the interface and must not change. They are those of LiteRT 2.2 and
-// 2.3 (litert/c/*.h). 2.1 has other signatures under the same names; its accelerator definition
-// tells it apart (LiteRtAcceleratorDef).
+// 2.3 (litert/c/*.h). LiteRT 2.1 has other signatures under the same names; its accelerator
+// definition differs, by which it is recognized (LiteRtAcceleratorDef).
 #ifndef THIRD_PARTY_LITERT_LITERT_ABI_H_
 #define THIRD_PARTY_LITERT_LITERT_ABI_H_
 
@@ -34,7 +34,7 @@ typedef struct LiteRtTensorBufferRequirementsT* LiteRtTensorBufferRequirements;
 typedef size_t LiteRtParamIndex;
 typedef int LiteRtHwAcceleratorSet;
 
-// The enumerations have a fixed underlying type, so that what a newer library returns is no
+// The enumerations have a fixed underlying type, so that unknown values from a newer library are no
 // undefined behaviour.
 typedef enum LiteRtStatus : int {
   kLiteRtStatusOk = 0,
@@ -82,7 +82,7 @@ typedef struct LiteRtAny {
 } LiteRtAny;
 
 typedef enum LiteRtEnvOptionTag : int {
-  // Which accelerators the environment registers itself, as a LiteRtHwAcceleratorSet.
+  // The accelerators that the environment registers itself, as a LiteRtHwAcceleratorSet.
   kLiteRtEnvOptionTagAutoRegisterAccelerators = 24,
 } LiteRtEnvOptionTag;
 
@@ -124,8 +124,8 @@ typedef LiteRtStatus (*LiteRtCreateDelegateFunction)(LiteRtRuntimeContext* runti
                                                      LiteRtOptions options,
                                                      LiteRtDelegateWrapper* wrapper);
 
-// Names of LiteRT's own without a prefix are not declared; values are TensorFlow Lite's
-// (ProfilerInterface in larq_engine/runtime/tflite_abi.h).
+// LiteRT names some values without a prefix, and these names are not declared here; the values are
+// TensorFlow Lite's (ProfilerInterface in larq_engine/runtime/tflite_abi.h).
 typedef enum LiteRtProfilerEventType : int {
   kLiteRtOperatorInvokeEvent = 2,                  // metadata1 is the node
   kLiteRtDelegateProfiledOperatorInvokeEvent = 8,  // metadata1 is the delegate's own number
@@ -140,9 +140,9 @@ typedef struct LiteRtMemoryUsage {
 } LiteRtMemoryUsage;
 
 typedef struct ProfiledEventData {
-  const char* tag;  // the profiler's, until it is reset
+  const char* tag;  // owned by the profiler, until it is reset
   LiteRtProfilerEventType event_type;
-  uint64_t start_timestamp_us;  // 0 of an event that a delegate reports when it is over
+  uint64_t start_timestamp_us;  // 0 if a delegate reports the event when it is over
   uint64_t elapsed_time_us;
   LiteRtMemoryUsage begin_mem_usage;
   LiteRtMemoryUsage end_mem_usage;
@@ -158,9 +158,9 @@ typedef struct LiteRtAbiHeader {
   uint16_t reserved;
 } LiteRtAbiHeader;
 
-// What LiteRtStaticLinkedAcceleratorCpuDef points to; there is more behind. In LiteRT 2.1 an int,
-// always 1, stands in place of the header, so major_version reads 0 there (all hosts of LiteRT are
-// little-endian).
+// LiteRtStaticLinkedAcceleratorCpuDef points to this structure, which has further fields behind. In
+// LiteRT 2.1 an int, which is always 1, is in place of the header, so major_version reads 0 there
+// (all hosts of LiteRT are little-endian).
 typedef struct LiteRtAcceleratorDef {
   LiteRtAbiHeader abi_header;
   LiteRtGetNameFunction get_name;

@@ -4,7 +4,7 @@ package(default_visibility = ["//visibility:public"])
 
 LLVM = "{LLVM}"
 
-# Android 5.0, the first for 64-bit ARM.
+# Android 5.0 is the first version for 64-bit ARM.
 TARGET = "--target=aarch64-linux-android21"
 
 cross_toolchain(
@@ -15,8 +15,8 @@ cross_toolchain(
     include_directories = [LLVM],
     link_flags = [
         TARGET,
-        # Bazel links with `clang`; only as `clang++` does it know the C++ library. That is part of
-        # no Android, so it goes into what is built.
+        # Bazel links with `clang`, which links the C++ library only if it runs as `clang++`.
+        # Android has no such library, so it is linked into what is built.
         "--driver-mode=g++",
         "-static-libstdc++",
         # Devices from Android 15 on may have pages of 16 KB.

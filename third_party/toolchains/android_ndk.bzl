@@ -1,6 +1,6 @@
 """Android's compiler, from the NDK that ANDROID_NDK_HOME names; read only where something asks for it."""
 
-# The first whose C++ library has the ranges of C++20.
+# The first version whose C++ library has the ranges of C++20.
 _OLDEST = 26
 
 _REMEDY = (

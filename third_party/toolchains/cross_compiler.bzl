@@ -2,7 +2,7 @@
 
 load("@bazel_tools//tools/cpp:unix_cc_toolchain_config.bzl", "cc_toolchain_config")
 
-# As Bazel configures the compiler that it finds itself.
+# These are the flags that Bazel sets for the compiler that it finds itself.
 _COMPILE_FLAGS = ["-fstack-protector", "-fno-omit-frame-pointer"]
 _OPT_COMPILE_FLAGS = ["-g0", "-O2", "-DNDEBUG", "-ffunction-sections", "-fdata-sections"]
 _OPT_LINK_FLAGS = ["-Wl,--gc-sections"]
@@ -14,7 +14,7 @@ _UNFILTERED_COMPILE_FLAGS = [
     "-D__TIME__=\"redacted\"",
 ]
 
-# Bazel asks for the path of each, used or not.
+# Bazel asks for the path of each, even if it is not used.
 _TOOLS = ["ar", "cpp", "gcc", "gcov", "ld", "llvm-cov", "nm", "objcopy", "objdump", "strip"]
 
 def cross_toolchain(name, cpu, os, compiler, tools, include_directories, compile_flags, link_flags, link_libs):

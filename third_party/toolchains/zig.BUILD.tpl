@@ -26,7 +26,7 @@ _TOOLS = {
     os = os,
     tools = _TOOLS,
 ) for name, cpu, os, target in [
-    # The first macOS for this CPU.
+    # macOS 11.0 is the first version for this CPU.
     ("macos_arm64", "aarch64", "macos", ["-target", "aarch64-macos.11.0"]),
     ("windows_x86_64", "x86_64", "windows", ["-target", "x86_64-windows-gnu"]),
 ]]

@@ -1,6 +1,6 @@
 """The compiler of PyPI's ziglang for systems that are not Linux; read only where something asks for it."""
 
-# Bazel gives actions no HOME, where zig would keep what it compiled of the systems' own libraries.
+# Bazel gives actions no HOME, where zig would cache what it compiles of the systems' own libraries.
 _WRAPPER = """#!/bin/sh
 export ZIG_GLOBAL_CACHE_DIR=${TMPDIR:-/tmp}/larq_engine_zig
 export ZIG_LOCAL_CACHE_DIR=$ZIG_GLOBAL_CACHE_DIR
