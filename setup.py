@@ -1,6 +1,6 @@
-"""The part of the package build that pyproject.toml cannot say: the native library from Bazel.
+"""Builds the part of the package that pyproject.toml cannot describe: the native library, by Bazel.
 
-A wheel is for this machine, or for what --plat-name says (see tools/make_wheels.sh).
+A wheel is for this machine, or for the platform of --plat-name (see tools/make_wheels.sh).
 """
 
 import os
@@ -19,22 +19,22 @@ sys.path.append(str(ROOT / "tools"))
 
 import sbom  # noqa: E402 - it is in tools/
 
-# The tags of wheels for other systems, and what builds their library. Each is the oldest that the
-# compiler makes programs for.
+# The tags of wheels for other systems, and the Bazel configuration that builds their library. Each
+# tag is the oldest system for which the compiler makes programs.
 OTHER_SYSTEMS = {"macosx_11_0_arm64": "macos_arm64", "win_amd64": "windows_x86_64"}
 
-# A test that makes a wheel sets it, so that the objects of other tests are used again.
+# A test that makes a wheel sets this variable, so that Bazel uses the objects of other tests again.
 WARNINGS_ARE_ERRORS = "LARQ_ENGINE_WARNINGS_ARE_ERRORS"
 
-# Of wheels for all of Linux: the tag without the machine. auditwheel's name of glibc 2.28.
+# Tag of wheels for all of Linux, without the machine. It is auditwheel's name of glibc 2.28.
 MANYLINUX = "manylinux_2_28_"
 
-# Its machines, and what builds for them elsewhere.
+# Machines of these wheels, and the Bazel configuration for each on another machine.
 LINUX = {"x86_64": "", "aarch64": "aarch64", "armv7l": "armv7"}
 
 
 def bazel_flags(plat_name: str) -> list[str]:
-    """What builds the library for wheels of this platform."""
+    """Returns Bazel's flags for the library in wheels of this platform."""
     # Warnings of a compiler newer than ours must not keep a user from installing.
     flags = [] if os.environ.get(WARNINGS_ARE_ERRORS) else ["--config=package"]
     if plat_name.startswith("manylinux"):
@@ -56,7 +56,7 @@ def bazel_flags(plat_name: str) -> list[str]:
 
 
 class BuildWithLibrary(build_py):
-    """Puts the plug-in beside the Python files, in the tree itself if that is installed."""
+    """Puts the plug-in beside the Python files; for an editable install, in the source tree."""
 
     def run(self) -> None:
         super().run()
@@ -66,8 +66,8 @@ class BuildWithLibrary(build_py):
         parent = ROOT if self.editable_mode else Path(self.build_lib)
         command = [bash, ROOT / "tools" / "build_library.sh", parent / "larq_engine"]
         flags = bazel_flags(self.get_finalized_command("bdist_wheel").plat_name)
-        # Bazel's server must not outlive the temporary folder that pip often builds in. It is shut
-        # down below, and ends by itself soon if somebody kills pip before.
+        # Bazel's server must not outlive the temporary folder in which pip often builds. It is shut
+        # down below; if somebody kills pip before, it ends soon by itself.
         environment = {**os.environ, "BAZEL_STARTUP": "--max_idle_secs=15"}
         try:
             if subprocess.run([*command, *flags], check=False, env=environment).returncode:
@@ -84,11 +84,11 @@ class PlatformWheel(bdist_wheel):
         return "py3", "none", super().get_tag()[2]
 
     def write_wheelfile(self, wheelfile_base: str, *rest: str) -> None:
-        """Adds what is inside the libraries, once all is there that goes into the wheel."""
+        """Adds the bill of materials of the libraries, once all files of the wheel are there."""
         super().write_wheelfile(wheelfile_base, *rest)
         wheel = Path(wheelfile_base).parent
         if wheel != Path(self.bdist_dir):
-            return  # of an installation that leaves the files where they are
+            return  # an editable install leaves the files where they are
         text = sbom.sbom_text(wheel / "larq_engine", self.distribution.get_version())
         folder = Path(wheelfile_base) / "sboms"
         folder.mkdir()

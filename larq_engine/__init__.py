@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 __version__ = Path(__file__).with_name("version.txt").read_text(encoding="utf-8").strip()
 
-# Where the names come from that few programs use.
+# Modules of names that few programs use.
 _ON_DEMAND = {
     "ConversionError": "converter.errors",
     "ConversionReport": "converter.report",
@@ -87,7 +87,7 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    return __all__  # with the names on demand, and without what this file imports for itself
+    return __all__  # the names on demand too, and not what this file imports for itself
 
 
 def __getattr__(name: str) -> Any:

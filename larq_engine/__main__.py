@@ -1,4 +1,4 @@
-"""`python -m larq_engine` is the command `larq-engine`."""
+"""Runs the command `larq-engine` as `python -m larq_engine`."""
 
 import sys
 

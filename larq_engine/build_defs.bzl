@@ -12,20 +12,21 @@ LARQ_COPTS = [
     "-fvisibility-inlines-hidden",
 ]
 
-# For code that runs once a run and not once a value.
+# For code that runs once in a run of the model, and not once for each value.
 SMALL_COPTS = LARQ_COPTS + ["-Os"]
 
-# -O3: gcc 12 vectorises the epilogues and packers only there.
+# gcc 12 vectorises the epilogues and packers only with -O3.
 KERNEL_COPTS = LARQ_COPTS + ["-O3"]
 
-# For the products on 64-bit words: left alone, gcc 12 keeps the counters of neighbouring outputs in
-# SSE registers and moves every count there, at half the speed (74 instead of 150 GMAC/s at depth 576).
+# For the products on 64-bit words: with vectorisation, gcc 12 keeps the counters of neighbouring
+# outputs in SSE registers and moves every count there, at half the speed (74 instead of 150 GMAC/s
+# at depth 576).
 SCALAR_COPTS = [
     "-fno-tree-vectorize",
     "-fno-tree-slp-vectorize",
 ]
 
-# Feature name (as in kernel row names) -> the flags for the files of that feature only.
+# Feature name (as in kernel row names) -> the flags for that feature's files.
 _AVX2 = ["-mavx2", "-mbmi2", "-mpopcnt"]
 _AVX512BW = _AVX2 + ["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mprefer-vector-width=512"]
 
@@ -45,8 +46,8 @@ ISA_COPTS = {
     "sme2": [],  # written as words: gcc knows SME2 from 14 on
 }
 
-# The chips that kernels are compiled for, and PTX that the driver compiles for all from 10.0 on that
-# are not among them, such as 11.0.
+# The chips that kernels are compiled for, and PTX, which the driver compiles for other chips from
+# 10.0 on, such as 11.0.
 CUDA_CHIPS = [
     "sm_75",
     "sm_80",
@@ -58,8 +59,8 @@ CUDA_CHIPS = [
     "compute_100",
 ]
 
-# --fmad=false: nvcc would fuse a multiply and an add, as -ffp-contract=off forbids on the CPU.
-# Compressed for size, the code of all chips is a ninth as large.
+# --fmad=false: nvcc would fuse a multiply and an add, which -ffp-contract=off forbids on the CPU.
+# The code of all chips is compressed for size, to a ninth.
 CUDA_COPTS = [
     "-std=c++20",
     "-O3",
@@ -71,17 +72,17 @@ CUDA_COPTS = [
     "--compress-mode=size",
 ]
 
-# Of targets that need what only Linux has.
+# For targets that need what only Linux has.
 LINUX_ONLY = ["@platforms//os:linux"]
 
-# What opens libraries at run time.
+# Flags for code that opens libraries at run time.
 OPEN_LIBRARIES = select({
     "@platforms//os:windows": [],  # not used there
     "//conditions:default": ["-ldl"],
 })
 
-# The plug-in carries its own C++ runtime, because the host process may have loaded an older one;
-# a sanitizer intercepts the shared C++ runtime, so there it stays shared. The toolchain appends
+# The plug-in carries its own C++ runtime, because the host process may have loaded an older one. A
+# sanitizer intercepts the shared C++ runtime, so sanitized builds share it. The toolchain appends
 # `-lstdc++`: --as-needed drops it once the archive has resolved everything.
 _STATIC_CXX_RUNTIME = select({
     "//:sanitized": [],
@@ -91,9 +92,9 @@ _STATIC_CXX_RUNTIME = select({
 
 _VERSION_SCRIPT = ["-Wl,--version-script=$(location //larq_engine:exports.lds)"]
 
-# Without a name of its own, a program that is linked with the library by its path looks for it at
-# that path. Elsewhere hidden visibility alone says what is exported, and zig's linker for macOS
-# exports the operators new and delete as well.
+# A library without a name of its own would be searched for at the path by which the program was
+# linked with it. On macOS and Windows only hidden visibility decides what is exported; zig's linker
+# for macOS also exports the operators new and delete.
 def _exports(name):
     flags = _VERSION_SCRIPT + ["-Wl,-soname," + name]
     return select({
@@ -103,7 +104,7 @@ def _exports(name):
         "@platforms//os:windows": ["-Wl,-s"],
     })
 
-# -L comes before the compiler's own folders, so -lc and the like find the stubs of tools/manylinux.
+# -L comes before the compiler's own folders, so -lc and others find the stubs of tools/manylinux.
 _GLIBC_2_28 = select({
     "//:manylinux": ["-L$(BINDIR)/tools/manylinux", "-Wl,--no-undefined", "-Wl,--strip-all"],
     "//conditions:default": [],

@@ -1,4 +1,4 @@
-"""LCE's `testing.Interpreter`, so that code written for LCE runs with one changed import."""
+"""Provides LCE's `testing.Interpreter`: code written for LCE runs with one changed import."""
 
 from larq_engine.python import interpreter
 

@@ -1,4 +1,4 @@
-"""Has the command `larq-engine`, which converts models and looks into converted ones.
+"""Provides the command `larq-engine`, which converts models and looks into converted ones.
 
 Each sub-command is a module with `add_parser`. Slow imports are made inside functions, so that
 --help and mistakes in the arguments are answered at once.

@@ -1,7 +1,8 @@
-"""larq's layers, quantizers, constraints and optimizers for Keras 3, on every backend that trains.
+"""Provides larq's layers, quantizers, constraints and optimizers for Keras 3, on all its backends.
 
 `import larq_engine.keras as lq` stands in for `import larq as lq`: names, arguments, values and
-gradients are larq's. Importing this imports Keras; importing larq_engine does not import this.
+gradients are larq's. Importing this package imports Keras; importing larq_engine does not import
+this package.
 """
 
 from typing import Any

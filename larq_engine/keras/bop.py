@@ -1,4 +1,4 @@
-"""Bop, which flips binary weights."""
+"""Provides Bop, an optimizer that flips binary weights."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from larq_engine.keras import math
 
 _Schedule = keras.optimizers.schedules.LearningRateSchedule
 
-# Arguments of Keras' optimizers that would leave weights which are neither -1 nor 1, or do nothing.
+# Arguments of Keras' optimizers that would make weights other than -1 and 1, or do nothing.
 _NOT_OF_BOP = (
     "learning_rate",
     "weight_decay",
@@ -30,7 +30,7 @@ class Bop(keras.optimizers.Optimizer):
         threshold: How large the average must be to flip a weight: a number, or a schedule.
         gamma: How fast the average forgets: a number, or a schedule.
         name: The optimizer's name.
-        clipnorm: As in Keras' optimizers, as are the others.
+        clipnorm: As in Keras' optimizers; the other arguments too.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Bop(keras.optimizers.Optimizer):
         self._gamma = self._number("gamma", gamma)
 
     def _number(self, name: str, given: Any) -> Any:
-        """A schedule as it is, and a number as a variable, which callbacks can set."""
+        """Returns a schedule as it is, and a number as a variable, which callbacks can set."""
         if isinstance(given, _Schedule):
             return given
         start = keras.initializers.Constant(given)
@@ -65,7 +65,7 @@ class Bop(keras.optimizers.Optimizer):
 
     @property
     def threshold(self) -> Any:
-        """How large the average must be to flip a weight: a variable, or a schedule."""
+        """The average that is large enough to flip a weight: a variable, or a schedule."""
         return self._threshold
 
     @threshold.setter
@@ -74,7 +74,7 @@ class Bop(keras.optimizers.Optimizer):
 
     @property
     def gamma(self) -> Any:
-        """How fast the average forgets: a variable, or a schedule."""
+        """The speed with which the average forgets: a variable, or a schedule."""
         return self._gamma
 
     @gamma.setter
@@ -131,5 +131,5 @@ class Bop(keras.optimizers.Optimizer):
 
     @staticmethod
     def is_binary_variable(var: Any) -> bool:
-        """Whether a variable is marked as one of 1 bit."""
+        """Tells whether a variable is marked as one of 1 bit."""
         return getattr(var, "precision", 32) == 1

@@ -1,4 +1,4 @@
-"""Callbacks for the numbers that optimizers are set by."""
+"""Provides callbacks that change numbers of optimizers during training."""
 
 import inspect
 from collections.abc import Callable
@@ -17,10 +17,11 @@ class HyperparameterScheduler(keras.callbacks.Callback):
         schedule: A function of the number of the epoch or step, counted from 0, that returns the
             new value. If it takes two arguments, the second is the value so far.
         hyperparameter: The name of the number, an attribute of the optimizer.
-        optimizer: The optimizer; the model's own if None. Of a CaseOptimizer name the one in it.
+        optimizer: The optimizer; the model's own if None. For a CaseOptimizer, name the optimizer
+            in it.
         update_freq: "epoch" or "step".
         verbose: 1 to print each new value.
-        log_name: What the value is called in the history; the hyperparameter's name if None.
+        log_name: The value's name in the history; the hyperparameter's name if None.
     """
 
     def __init__(
@@ -50,10 +51,10 @@ class HyperparameterScheduler(keras.callbacks.Callback):
         super().set_model(model)
         if self.optimizer is None:
             self.optimizer = model.optimizer
-        self._variable()  # is there, or an error before training begins
+        self._variable()  # raises an error before training begins if there is none
 
     def _variable(self) -> Any:
-        """The variable that holds the number. Asking for the model brings it up to date in JAX."""
+        """Returns the number's variable. In JAX, asking for the model brings it up to date."""
         assert self.model is not None
         found = getattr(self.optimizer, self.hyperparameter, None)
         if isinstance(found, keras.Variable):
@@ -79,8 +80,8 @@ class HyperparameterScheduler(keras.callbacks.Callback):
 
     def on_train_batch_begin(self, batch: int, logs: dict[str, Any] | None = None) -> None:
         if self.update_freq == "step":
-            assert self.model is not None and self.optimizer is not None  # up to date, in JAX
-            # The steps of all epochs; a batch has its number in one.
+            assert self.model is not None and self.optimizer is not None  # asking for it syncs JAX
+            # Steps count over all epochs; `batch` begins again in each epoch.
             self._set(int(ops.convert_to_numpy(self.optimizer.iterations)), "Step")
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:

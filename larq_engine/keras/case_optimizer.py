@@ -1,4 +1,4 @@
-"""An optimizer that gives each weight to one of several."""
+"""Provides an optimizer that gives each weight to one of several optimizers."""
 
 import warnings
 from collections.abc import Callable
@@ -10,11 +10,12 @@ from keras import saving
 
 @saving.register_keras_serializable("larq_engine")
 class CaseOptimizer(keras.optimizers.Optimizer):
-    """Trains each weight with the optimizer whose predicate is true of it.
+    """Trains each weight with the optimizer whose predicate holds for it.
 
     Args:
         predicate_optimizer_pairs: Pairs of a function of a variable and an optimizer.
-        default_optimizer: For weights of which no predicate is true. If None, these never change.
+        default_optimizer: The optimizer of weights for which no predicate holds. If None, these
+            weights never change.
         name: The optimizer's name.
     """
 
@@ -38,7 +39,8 @@ class CaseOptimizer(keras.optimizers.Optimizer):
         self.default = default_optimizer
         defaults = [] if default_optimizer is None else [default_optimizer]
         self.optimizers = [optimizer for _, optimizer in predicate_optimizer_pairs] + defaults
-        # The number of each variable's optimizer, None for none; from a saved model before `build`.
+        # The number of each variable's optimizer; None: it has none. A saved model sets it before
+        # `build`.
         self._owners: list[int | None] | None = None
 
     def build(self, variables: Any) -> None:
@@ -49,7 +51,7 @@ class CaseOptimizer(keras.optimizers.Optimizer):
             self._owners = [self._find_owner(variable) for variable in variables]
         for number, optimizer in enumerate(self.optimizers):
             owned = [variable for variable in variables if self._owner_of(variable) == number]
-            # What is not claimed by any predicate may well be nothing.
+            # Predicates may well leave no weight to the default optimizer.
             if not owned and optimizer is not self.default:
                 raise ValueError(
                     f"CaseOptimizer: expected weights for the optimizer '{optimizer.name}', got "
@@ -100,7 +102,7 @@ class CaseOptimizer(keras.optimizers.Optimizer):
         self.iterations.assign_add(1)
 
     def finalize_variable_values(self, var_list: Any) -> None:
-        """Lets each optimizer set what its weights end with, such as averages (`use_ema`)."""
+        """Lets each optimizer set the final values of its weights, such as averages (`use_ema`)."""
         for number, optimizer in enumerate(self.optimizers):
             own = [variable for variable in var_list if self._owner_of(variable) == number]
             if own:
@@ -108,7 +110,7 @@ class CaseOptimizer(keras.optimizers.Optimizer):
 
     @property
     def learning_rate(self) -> Any:
-        """It has none: each of its optimizers has its own."""
+        """Raises AttributeError: each of the optimizers has a learning rate of its own."""
         raise AttributeError(
             "CaseOptimizer has no learning rate; take that of one of its optimizers, or set it "
             "with callbacks.HyperparameterScheduler(schedule, 'learning_rate', optimizer)"
@@ -133,7 +135,7 @@ class CaseOptimizer(keras.optimizers.Optimizer):
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> "CaseOptimizer":
-        """Predicates are not saved; which optimizer has which weight is."""
+        """Makes a saved optimizer. Predicates are not saved; the owner of each weight is."""
 
         def make(saved: Any) -> Any:
             return keras.optimizers.deserialize({**saved}, custom_objects)  # Keras changes it

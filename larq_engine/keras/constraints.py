@@ -1,4 +1,4 @@
-"""Constraints that keep latent weights where signs have gradients."""
+"""Provides constraints that keep latent weights where signs have gradients."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ weight_clip = WeightClip
 
 
 def get(identifier: Any) -> Any:
-    """The constraint of a name: that above or one of Keras' own."""
+    """Returns the constraint of a name: the one above or one of Keras' own."""
     if identifier in ("weight_clip", "WeightClip"):
         return WeightClip()
     return keras.constraints.get(identifier)

@@ -1,6 +1,7 @@
-"""What a thread has switched on: reading weights as layers compute with them, and metrics.
+"""Holds what a thread has switched on: metrics, and reading weights as layers compute with them.
 
-Each thread has its own, so that one that saves a model does not change what another one reads.
+Each thread has a state of its own: a thread that saves a model does not change what another thread
+reads.
 """
 
 import contextlib
@@ -14,7 +15,7 @@ _METRICS = ("flip_ratio",)
 
 class _State(threading.local):
     quantized = False
-    calls = 0  # of quantized layers that this thread is in
+    calls = 0  # depth of calls of quantized layers
 
     def __init__(self) -> None:
         self.metrics: set[str] = set()
@@ -25,13 +26,13 @@ _state = _State()
 
 @contextlib.contextmanager
 def quantized_scope(quantize: bool) -> Iterator[bool]:
-    """Lets weights be read as layers compute with them, for example to save binary weights.
+    """Makes weights read as layers compute with them, for example to save binary weights.
 
-    In this block `get_weights`, `save`, `save_weights` and `numpy()` of quantized weights give what
-    the layers' quantizers make of them. Training goes on with the latent weights all the same.
+    In this block `get_weights`, `save`, `save_weights` and `numpy()` of quantized weights return
+    the quantized values. Training still uses the latent weights.
 
     Args:
-        quantize: False for the latent weights, inside of a scope that is True.
+        quantize: False for the latent weights, inside a scope with True.
     """
     before = _state.quantized
     _state.quantized = quantize
@@ -42,16 +43,16 @@ def quantized_scope(quantize: bool) -> Iterator[bool]:
 
 
 def should_quantize() -> bool:
-    """Whether this thread is in a `quantized_scope` that is True."""
+    """Tells whether this thread is in a `quantized_scope(True)`."""
     return _state.quantized
 
 
 @contextlib.contextmanager
 def layer_call() -> Iterator[None]:
-    """Lets the block, the call of a quantized layer, compute with what `quantized_scope` says.
+    """Marks the block as the call of a quantized layer, for which `quantized_scope` counts.
 
-    Out of such calls tensors of weights stay latent whatever the scope: optimizers, constraints and
-    JAX's training loop read them and write back what they read.
+    Outside of these calls, tensors of weights are latent in any scope: optimizers, constraints and
+    JAX's training loop read tensors and write back what they read.
     """
     _state.calls += 1
     try:
@@ -61,16 +62,16 @@ def layer_call() -> Iterator[None]:
 
 
 def computes_quantized() -> bool:
-    """Whether this thread is in a quantized layer's call, and in a `quantized_scope` of True."""
+    """Tells whether this thread is in a quantized layer's call and in a `quantized_scope(True)`."""
     return _state.quantized and _state.calls > 0
 
 
 @contextlib.contextmanager
 def metrics_scope(metrics: Iterable[str] = ()) -> Iterator[set[str]]:
-    """Gives the quantizers of weights that layers make in this block these metrics.
+    """Adds metrics to the quantizers of weights that layers make in this block.
 
     Args:
-        metrics: Names of metrics; there is "flip_ratio".
+        metrics: Names of metrics; the only one is "flip_ratio".
 
     Raises:
         ValueError: There is no such metric.
@@ -87,12 +88,12 @@ def metrics_scope(metrics: Iterable[str] = ()) -> Iterator[set[str]]:
 
 
 def get_training_metrics() -> set[str]:
-    """The metrics of the scopes that this thread is in: the set itself, which may be changed."""
+    """Returns the metrics of this thread's scopes: the set itself, which may be changed."""
     return _state.metrics
 
 
 def check_metrics(where: str, names: Iterable[str]) -> None:
-    """Raises ValueError if there is no metric of one of the names."""
+    """Raises ValueError if one of the names is no metric."""
     for name in names:
         if name not in _METRICS:
             raise ValueError(

@@ -1,7 +1,7 @@
-"""larq's layers for Keras 3, with larq's arguments in larq's order.
+"""Provides larq's layers for Keras 3, with larq's arguments in larq's order.
 
-Constructors name every argument, so that editors can show them. What `kwargs` takes is what every
-layer of Keras takes: name, dtype, trainable.
+Constructors name every argument, so that editors can show them. `kwargs` takes the arguments of
+every Keras layer: name, dtype, trainable.
 """
 
 from typing import Any
@@ -320,7 +320,7 @@ class QuantDepthwiseConv2D(QuantizerDepthwiseBase, QuantizerBaseConv, keras.laye
 
 
 class _SeparableConv(QuantizerSeparableBase, QuantizerBaseConv):
-    """A depthwise convolution, then one of 1x1."""
+    """A depthwise convolution, and then a 1x1 convolution."""
 
     def _convolve(self, inputs: Any, padding: str) -> Any:
         return ops.separable_conv(

@@ -1,9 +1,8 @@
-"""What quantized layers have in common, for layers of one's own too.
+"""Provides the common parts of quantized layers, for users' own layers too.
 
-These classes stand before a layer of Keras among the bases, as in
-`class QuantConv2DTranspose(QuantizerBase, keras.layers.Conv2DTranspose)`. Weights stay what they
-are, latent: the optimizer changes these, and each call computes with what the quantizer makes of
-them.
+These classes stand before a layer of Keras among the bases, as in `class
+QuantConv2DTranspose(QuantizerBase, keras.layers.Conv2DTranspose)`. Weights stay latent: the
+optimizer changes the latent values, and each call computes with what the quantizer makes of them.
 """
 
 import logging
@@ -32,8 +31,8 @@ class BaseLayer(keras.layers.Layer):
 
     Args:
         input_quantizer: Quantizer of the inputs: a name, a Quantizer or a function.
-        kwargs: What the next class takes. Names of constraints and activations are looked up here,
-            so that those of larq_engine.keras are found.
+        kwargs: The arguments of the next class. Names of constraints and activations are looked up
+            here, so that those of larq_engine.keras are found.
     """
 
     def __init__(self, *args: Any, input_quantizer: Any = None, **kwargs: Any) -> None:
@@ -65,11 +64,11 @@ class BaseLayer(keras.layers.Layer):
         return QuantizedVariable.from_variable(weight, quantizer)
 
     def _get_quantizer(self, name: str) -> Callable[[Any], Any] | None:
-        """The quantizer of the weight of a name."""
+        """Returns the quantizer of the weight with this name."""
         return None
 
     def _set_kernel_quantizer(self, argument: str, identifier: Any) -> None:
-        """Sets the attribute of a quantizer's argument, and warns of weights that may starve."""
+        """Sets the attribute of a quantizer's argument; warns if its weights may stop learning."""
         quantizer = quantizers.get_kernel_quantizer(identifier)
         setattr(self, argument, quantizer)
         constraint = argument.replace("_quantizer", "_constraint")
@@ -98,7 +97,7 @@ class QuantizerBase(BaseLayer):
 
     Args:
         kernel_quantizer: Quantizer of the kernel: a name, a Quantizer or a function.
-        kwargs: What BaseLayer and the next class take.
+        kwargs: The arguments of BaseLayer and the next class.
     """
 
     def __init__(self, *args: Any, kernel_quantizer: Any = None, **kwargs: Any) -> None:
@@ -117,7 +116,7 @@ class QuantizerDepthwiseBase(BaseLayer):
 
     Args:
         depthwise_quantizer: Quantizer of the kernel: a name, a Quantizer or a function.
-        kwargs: What BaseLayer and the next class take.
+        kwargs: The arguments of BaseLayer and the next class.
     """
 
     def __init__(self, *args: Any, depthwise_quantizer: Any = None, **kwargs: Any) -> None:
@@ -125,12 +124,12 @@ class QuantizerDepthwiseBase(BaseLayer):
         self._set_kernel_quantizer("depthwise_quantizer", depthwise_quantizer)
 
     def _get_quantizer(self, name: str) -> Callable[[Any], Any] | None:
-        # Keras 3 calls it kernel, and larq depthwise_kernel.
+        # Keras 3 names the weight `kernel`; larq names it `depthwise_kernel`.
         return self.depthwise_quantizer if name in ("kernel", "depthwise_kernel") else None
 
     @property
     def depthwise_kernel(self) -> Any:
-        """The kernel, by the name that it has in larq."""
+        """The kernel, under larq's name for it."""
         return self.kernel
 
     def get_config(self) -> dict[str, Any]:
@@ -143,7 +142,7 @@ class QuantizerSeparableBase(BaseLayer):
     Args:
         depthwise_quantizer: Quantizer of the depthwise kernel: a name, a Quantizer or a function.
         pointwise_quantizer: Quantizer of the pointwise kernel.
-        kwargs: What BaseLayer and the next class take.
+        kwargs: The arguments of BaseLayer and the next class.
     """
 
     def __init__(
@@ -172,11 +171,13 @@ class QuantizerSeparableBase(BaseLayer):
 
 
 class QuantizerBaseConv(keras.layers.Layer):
-    """A convolution that "same" can pad with another number than 0; stands behind the others here.
+    """A convolution whose "same" padding can be another number than 0.
+
+    It is the last base before Keras' layer.
 
     Args:
-        pad_values: What padding="same" pads with.
-        kwargs: What the next class takes.
+        pad_values: The number with which padding="same" pads.
+        kwargs: The arguments of the next class.
     """
 
     def __init__(self, *args: Any, pad_values: float = 0.0, **kwargs: Any) -> None:
@@ -196,7 +197,7 @@ class QuantizerBaseConv(keras.layers.Layer):
         return x if self.activation is None else self.activation(x)
 
     def _convolve(self, inputs: Any, padding: str) -> Any:
-        """The products with the weights, which other kinds of convolutions compute their way."""
+        """Returns the products with the weights; other kinds of convolutions override it."""
         return ops.conv(
             inputs,
             self.kernel,
@@ -211,13 +212,13 @@ class QuantizerBaseConv(keras.layers.Layer):
         return bool(self.data_format == "channels_last")
 
     def _padded(self, inputs: Any) -> tuple[Any, str]:
-        """The inputs with the pads that Keras does not make, and the padding that is left."""
+        """Returns the inputs with those pads that Keras cannot make, and the remaining padding."""
         if self.padding == "causal":
             pads = [(self.dilation_rate[0] * (self.kernel_size[0] - 1), 0)]
         elif self.padding == "same" and self.pad_values != 0.0:
             shape = ops.shape(inputs)
             sizes = shape[1:-1] if self._channels_last else shape[2:]
-            # Keras' depthwise layers have numbers of two dimensions too.
+            # Keras' depthwise layers have two numbers for each argument, like its convolutions.
             numbers = zip(sizes, self.strides, self.dilation_rate, self.kernel_size, strict=True)
             pads = [_same_pads(*each) for each in numbers]
         else:
@@ -231,7 +232,7 @@ class QuantizerBaseConv(keras.layers.Layer):
 
 
 def _build(quantizer: Any, shape: Any) -> None:
-    """Makes the weights of a quantizer that is a layer, before its owner takes no more."""
+    """Builds a quantizer that is a layer, before its owner is locked."""
     if isinstance(quantizer, keras.layers.Layer) and not quantizer.built:
         quantizer.build(shape)
 
@@ -241,7 +242,7 @@ def _serialized(layer: BaseLayer, *arguments: str) -> dict[str, Any]:
 
 
 def _same_pads(size: Any, stride: int, dilation: int, kernel: int) -> tuple[Any, Any]:
-    """The pads before and behind that make as many outputs as there are strides in the size."""
+    """Returns the pads before and behind; outputs are the size over the stride, rounded up."""
     outputs = (size + stride - 1) // stride
     pads = (outputs - 1) * stride + (kernel - 1) * dilation + 1 - size
     pads = max(pads, 0) if isinstance(pads, int) else ops.maximum(pads, 0)

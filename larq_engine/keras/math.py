@@ -1,4 +1,4 @@
-"""Signs of two values."""
+"""Provides functions with two values: signs, and steps."""
 
 from typing import Any
 
@@ -6,10 +6,10 @@ from keras import ops
 
 
 def sign(x: Any) -> Any:
-    """-1 where x < 0, else 1. The converter knows this form, which is larq's."""
+    """Returns -1 where x < 0, else 1. The converter knows this form, which is larq's."""
     return ops.sign(ops.sign(x) + 0.1)
 
 
 def heaviside(x: Any) -> Any:
-    """1 where x > 0, else 0."""
+    """Returns 1 where x > 0, else 0."""
     return ops.sign(ops.relu(x))

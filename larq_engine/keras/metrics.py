@@ -1,4 +1,4 @@
-"""Metrics of training with few bits."""
+"""Provides metrics of training with few bits."""
 
 import math
 from typing import Any
@@ -11,9 +11,9 @@ __all__ = ["FlipRatio"]
 
 @saving.register_keras_serializable("larq_engine")
 class FlipRatio(keras.metrics.Metric):
-    """The share of values that differ from those of the update before, as a mean of all updates.
+    """The share of values that differ from those of the previous update, as a mean of all updates.
 
-    The first update of an epoch counts for nothing but for being the one before the next.
+    The first update of an epoch is not counted: it is only compared with by the next one.
 
     Args:
         values_dtype: The type that values are compared in; "int8" holds signs.
@@ -69,7 +69,7 @@ class FlipRatio(keras.metrics.Metric):
         return ops.divide_no_nan(self.total, self.count - 1)
 
     def reset_state(self) -> None:
-        """Forgets the mean, and not the values of the last update."""
+        """Forgets the mean, but not the values of the last update."""
         if self.built:
             self.total.assign(0)
             self.count.assign(0)

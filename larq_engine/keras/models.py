@@ -1,4 +1,4 @@
-"""What a model holds and computes, counted by bits."""
+"""Counts a model's weights and operations by bits."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -18,12 +18,12 @@ __all__ = [
 ]
 
 _FLOAT_BITS = 32
-# Layers whose products are counted, those of larq_engine.keras among them, which build on these.
+# Layers whose products are counted; those of larq_engine.keras build on these, and are included.
 _WITH_PRODUCTS = (
     *(keras.layers.Dense, keras.layers.Conv1D, keras.layers.Conv2D, keras.layers.DepthwiseConv2D),
     *(keras.layers.SeparableConv1D, keras.layers.SeparableConv2D),
 )
-# Layers that are known to have none.
+# Layers that are known to have no products.
 _WITHOUT_PRODUCTS = (
     *(keras.layers.Flatten, keras.layers.BatchNormalization),
     *(keras.layers.MaxPooling1D, keras.layers.MaxPooling2D),
@@ -37,8 +37,8 @@ class WeightProfile:
 
     Attributes:
         name: Its name in the layer.
-        count: How many numbers it has.
-        bitwidth: The bits of each, as the weight's quantizer has them.
+        count: The number of its values.
+        bitwidth: The bits of each value, according to the weight's quantizer.
         trainable: Whether training changes it.
     """
 
@@ -49,21 +49,21 @@ class WeightProfile:
 
     @property
     def memory(self) -> int:
-        """Its size in bits."""
+        """The size in bits."""
         return self.count * self.bitwidth
 
     @property
     def int8_fp_weights_memory(self) -> int:
-        """Its size in bits if numbers of more than 8 bits had 8."""
+        """The size in bits if values of more than 8 bits had 8."""
         return self.count * min(self.bitwidth, 8)
 
     @property
     def fp_equivalent_memory(self) -> int:
-        """Its size in bits if all numbers had 32."""
+        """The size in bits if all values had 32."""
         return self.count * _FLOAT_BITS
 
     def is_bias(self) -> bool:
-        """Whether it is added, and not multiplied."""
+        """Tells whether the weight is added, and not multiplied."""
         return "bias" in self.name
 
 
@@ -72,7 +72,7 @@ class OperationProfile:
     """Operations of a layer.
 
     Attributes:
-        n: How many there are for one sample.
+        n: Their number for one sample.
         precision: The bits of the wider one of their operands.
         op_type: "mac", a product that is added up.
     """
@@ -88,10 +88,10 @@ class LayerProfile:
     Attributes:
         name: The layer's name.
         input_precision: The bits of its quantized inputs; None if nothing says how many.
-        output_shape: The shape of its output, -1 for what is open; a list of several outputs' ones;
-            None if it is not known, as in models that are functions of their own.
-        weight_profiles: Its weights, without those that a batch norm loses when it is folded.
-        op_profiles: Its operations.
+        output_shape: The shape of the output, with -1 for open sizes; a list of shapes for several
+            outputs; None if it is not known, as in models that users write as functions.
+        weight_profiles: The weights, without those that a batch norm loses when it is folded.
+        op_profiles: The operations.
     """
 
     def __init__(self, layer: keras.layers.Layer) -> None:
@@ -115,21 +115,21 @@ class LayerProfile:
 
     @property
     def memory(self) -> int:
-        """The size of its weights in bits."""
+        """The size of the weights in bits."""
         return sum(weight.memory for weight in self.weight_profiles)
 
     @property
     def int8_fp_weights_memory(self) -> int:
-        """The size of its weights in bits if numbers of more than 8 bits had 8."""
+        """The size of the weights in bits if values of more than 8 bits had 8."""
         return sum(weight.int8_fp_weights_memory for weight in self.weight_profiles)
 
     @property
     def fp_equivalent_memory(self) -> int:
-        """The size of its weights in bits if all numbers had 32."""
+        """The size of the weights in bits if all values had 32."""
         return sum(weight.fp_equivalent_memory for weight in self.weight_profiles)
 
     def weight_count(self, bitwidth: int | None = None, trainable: bool | None = None) -> int:
-        """How many numbers its weights have, of these bits, and trainable or not."""
+        """Returns the number of values in weights of these bits, trainable or not."""
         return sum(
             weight.count
             for weight in self.weight_profiles
@@ -137,7 +137,7 @@ class LayerProfile:
         )
 
     def op_count(self, op_type: str = "mac", precision: int | None = None) -> int | None:
-        """How many operations it has, of these bits; None if they cannot be counted."""
+        """Returns the number of operations of these bits; None if they cannot be counted."""
         if op_type != "mac":
             raise ValueError(f"op_type: expected mac, got {op_type!r}; only these are counted")
         if not self._knows_products:
@@ -146,20 +146,20 @@ class LayerProfile:
 
     @property
     def unique_param_bitwidths(self) -> list[int]:
-        """The bits of its weights, the fewest first."""
+        """The bits of the weights, in rising order."""
         return sorted({weight.bitwidth for weight in self.weight_profiles})
 
     @property
     def unique_op_precisions(self) -> list[int]:
-        """The bits of its operations, the fewest first."""
+        """The bits of the operations, in rising order."""
         return sorted({op.precision for op in self.op_profiles})
 
 
 class ModelProfile(LayerProfile):
-    """A model: the sums of its layers, of which models are ones.
+    """A model: the sums of its layers, some of which may be models.
 
     Attributes:
-        layer_profiles: Its layers in order.
+        layer_profiles: The layers in order.
     """
 
     def __init__(self, model: keras.Model) -> None:
@@ -177,7 +177,7 @@ class ModelProfile(LayerProfile):
         self._knows_products = True
 
     def generate_table(self, include_macs: bool = True) -> list[list[str]]:
-        """A row for each layer, between one of titles and one of sums."""
+        """Returns a row for each layer, between a row of titles and a row of sums."""
         bits = self.unique_param_bitwidths
         precisions = self.unique_op_precisions if include_macs else []
 
@@ -198,7 +198,7 @@ class ModelProfile(LayerProfile):
         return [titles, *rows, row("Total", "", "", self)]
 
     def generate_summary(self, include_macs: bool = True) -> list[list[str]]:
-        """Names and values of the whole model."""
+        """Returns names and values of the whole model's sums."""
         ratio = self.memory / max(self.fp_equivalent_memory, 1)
         lines = [
             ["Weights", f"{self.weight_count():,}"],
@@ -225,12 +225,12 @@ def summary(
     """Prints a model's layers with weights, memory and multiply-accumulate operations by bits.
 
     A product has the bits of its wider operand: products of binary weights with float inputs are
-    float ones. "?" is what cannot be counted. A batch norm counts what is left when it is folded:
-    two numbers for each channel.
+    float ones. "?" stands for numbers that cannot be counted. Of a batch norm, what is left when it
+    is folded is counted: two numbers for each channel.
 
     Args:
         model: A model that was built.
-        print_fn: What prints a text; `print` if None.
+        print_fn: A function that prints a text; `print` if None.
         include_macs: Whether to count operations.
 
     Raises:
@@ -248,7 +248,7 @@ def summary(
 
 
 def _kept_weights(layer: keras.layers.Layer) -> list[Any]:
-    """A layer's weights; of a batch norm the two numbers of a channel that folding leaves."""
+    """Returns a layer's weights; of a batch norm, the two numbers a channel that folding leaves."""
     weights = {weight.name: weight for weight in layer.weights}
     if isinstance(layer, keras.layers.BatchNormalization):
         for folded, into in (("beta", "moving_mean"), ("gamma", "moving_variance")):
@@ -270,7 +270,7 @@ def _weight_profile(layer: keras.layers.Layer, weight: Any) -> WeightProfile:
 def _output_shape(layer: keras.layers.Layer) -> Any:
     try:
         output = layer.output
-    except (AttributeError, ValueError):  # it is not part of a graph, or of several
+    except (AttributeError, ValueError):  # the layer is in no graph, or in several
         return None
     shapes = [
         tuple(-1 if size is None else size for size in tensor.shape)
@@ -280,7 +280,7 @@ def _output_shape(layer: keras.layers.Layer) -> Any:
 
 
 def _pixels(shape: Any, data_format: str | None) -> int | None:
-    """How many positions each output channel has; None if that is open or not known."""
+    """Returns the positions of each output channel; None if that is open or not known."""
     if not isinstance(shape, tuple) or len(shape) < 2:
         return None
     sizes = shape[2:] if data_format == "channels_first" else shape[1:-1]
@@ -292,7 +292,7 @@ def _or_unknown(count: int | None) -> str:
 
 
 def _aligned(rows: Sequence[Sequence[str]], heading: bool = False) -> str:
-    """Rows as text, with names to the left and numbers to the right."""
+    """Formats rows as text, with names to the left and numbers to the right."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
 
     def line(row: Iterable[str]) -> str:

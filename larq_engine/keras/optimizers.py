@@ -1,4 +1,4 @@
-"""larq's optimizers for Keras 3."""
+"""Provides larq's optimizers for Keras 3."""
 
 from larq_engine.keras.bop import Bop
 from larq_engine.keras.case_optimizer import CaseOptimizer

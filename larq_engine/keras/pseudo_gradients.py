@@ -1,4 +1,4 @@
-"""Steps with the gradients that training uses in place of their own, which are 0."""
+"""Provides step functions with other gradients than their own, which are 0, for training."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,12 +9,12 @@ from larq_engine.keras import math
 
 
 def ste_sign(x: Any, clip_value: float | None = 1.0) -> Any:
-    """The sign; passes gradients on where |x| <= clip_value."""
+    """Returns the sign; passes gradients on where |x| <= clip_value."""
     return _with_gradient(x, math.sign, lambda x, dy: _clipped(x, dy, clip_value))
 
 
 def approx_sign(x: Any) -> Any:
-    """The sign, with the gradient 2 - 2|x| where |x| <= 1."""
+    """Returns the sign; its gradient is 2 - 2|x| where |x| <= 1."""
 
     def gradient(x: Any, dy: Any) -> Any:
         size = ops.absolute(x)
@@ -24,7 +24,7 @@ def approx_sign(x: Any) -> Any:
 
 
 def swish_sign(x: Any, beta: float = 5.0) -> Any:
-    """The sign, with the gradient of the swish-like function of BNN+."""
+    """Returns the sign; its gradient is that of BNN+'s swish-like function."""
 
     def gradient(x: Any, dy: Any) -> Any:
         bx = beta * x
@@ -34,7 +34,7 @@ def swish_sign(x: Any, beta: float = 5.0) -> Any:
 
 
 def ste_heaviside(x: Any, clip_value: float | None = 1.0) -> Any:
-    """1 where x > 0, else 0; passes gradients on where |x| <= clip_value."""
+    """Returns 1 where x > 0, else 0; passes gradients on where |x| <= clip_value."""
     return _with_gradient(x, math.heaviside, lambda x, dy: _clipped(x, dy, clip_value))
 
 
@@ -44,9 +44,9 @@ def ste_tern(
     ternary_weight_networks: bool = False,
     clip_value: float | None = 1.0,
 ) -> Any:
-    """-1, 0 or 1 by a threshold; passes gradients on where |x| <= clip_value.
+    """Returns -1, 0 or 1 by a threshold; passes gradients on where |x| <= clip_value.
 
-    The threshold of ternary weight networks is 0.7 times the mean size.
+    The threshold of ternary weight networks is 0.7 times the mean of |x|.
     """
 
     def value(x: Any) -> Any:
@@ -59,12 +59,12 @@ def ste_tern(
 
 
 def round_to_steps(x: Any, steps: int) -> Any:
-    """The nearest multiple of 1 / steps; passes all gradients on."""
+    """Returns the nearest multiple of 1 / steps; passes all gradients on."""
     return _with_gradient(x, lambda x: ops.round(x * steps) / steps, lambda x, dy: dy)
 
 
 def clip_to_unit(x: Any) -> Any:
-    """x between 0 and 1; passes gradients on from 0 to 1, both included, on every backend."""
+    """Returns x between 0 and 1; passes gradients on from 0 to 1, both included."""
 
     def gradient(x: Any, dy: Any) -> Any:
         return ops.where(ops.logical_and(x >= 0.0, x <= 1.0), dy, ops.zeros_like(dy))
@@ -79,15 +79,16 @@ def _clipped(x: Any, dy: Any, clip_value: float | None) -> Any:
 
 
 def _with_gradient(x: Any, value: Callable[[Any], Any], gradient: Callable[[Any, Any], Any]) -> Any:
-    """value(x), whose gradient is gradient(x, the gradient of what follows)."""
+    """Returns value(x), whose gradient is gradient(x, the gradient of the result)."""
 
     @ops.custom_gradient
     def call(x: Any) -> Any:
         def backward(*given: Any, upstream: Any = None) -> Any:
-            # PyTorch's backend gives x and names the gradient; the others give that alone.
+            # PyTorch's backend gives x and names the gradient; other backends give only the
+            # gradient.
             return gradient(x, given[0] if upstream is None else upstream)
 
         return value(x), backward
 
-    # The copy of a variable is a tensor on every backend; TensorFlow's takes no variables here.
+    # The copy of a variable is a tensor on every backend; TensorFlow takes no variables here.
     return call(ops.copy(x))

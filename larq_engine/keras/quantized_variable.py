@@ -1,4 +1,4 @@
-"""Weights that are quantized where layers compute with them."""
+"""Provides weights that are quantized where layers compute with them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,11 +15,12 @@ __all__ = ["QuantizedVariable"]
 class QuantizedVariable(keras.Variable):
     """A variable of Keras that is read through a quantizer, as `context.quantized_scope` says.
 
-    Layers of larq_engine.keras make theirs such ones. What is assigned to it is the latent value.
+    The quantized weights in layers of larq_engine.keras are such variables. Assigning to one sets
+    the latent value.
 
     Attributes:
-        quantizer: What quantizes it; None if nothing does.
-        precision: The bits of its quantized values, None if they are not known.
+        quantizer: The quantizer; None if the values are not quantized.
+        precision: The bits of the quantized values; None if they are not known.
     """
 
     quantizer: Callable[[Any], Any] | None
@@ -36,11 +37,11 @@ class QuantizedVariable(keras.Variable):
 
         Args:
             variable: The variable, whose values are the latent ones.
-            quantizer: What quantizes it: a quantizer or a function of a tensor.
-            precision: The bits of its quantized values, if not those that the quantizer has.
+            quantizer: A quantizer, or a function of a tensor.
+            precision: The bits of the quantized values; the quantizer's if None.
 
         Raises:
-            TypeError: One of them is of another type.
+            TypeError: One of the arguments is of another type.
         """
         expected = (
             ("variable", variable, isinstance(variable, keras.Variable), "a variable of Keras"),
@@ -50,7 +51,7 @@ class QuantizedVariable(keras.Variable):
         for name, given, is_right, kind in expected:
             if not is_right:
                 raise TypeError(f"{name}: expected {kind}, got {type(given).__name__}")
-        # Keras' layers make their variables themselves; another class is all that they lack.
+        # Keras' layers make their variables themselves, so only the class is changed.
         variable.__class__ = cls
         variable.quantizer = quantizer
         variable.precision = (

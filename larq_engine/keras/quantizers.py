@@ -1,4 +1,4 @@
-"""larq's quantizers as layers of Keras 3, by class, by function and by name."""
+"""Provides larq's quantizers as layers of Keras 3, by class, by function and by name."""
 
 import inspect
 from collections.abc import Iterable
@@ -42,18 +42,18 @@ __all__ = [
 
 
 class Quantizer(keras.layers.Layer):
-    """A layer that quantizes what it is given, activations or a weight.
+    """A layer that quantizes its input: activations or a weight.
 
-    A quantizer of one's own computes its values in `call` and returns `super().call(values)`, which
-    tells the metrics of them.
+    A user's own quantizer computes its values in `call` and returns `super().call(values)`, which
+    passes them to the metrics.
 
     Args:
-        metrics: Names of metrics; there is "flip_ratio". If None, those of the scopes that a layer
-            is made in (`context.metrics_scope`), where it is the quantizer of the layer's weights.
-        kwargs: What every layer of Keras takes: name, dtype, trainable.
+        metrics: Names of metrics; the only one is "flip_ratio". If None, a quantizer of weights has
+            those of the scopes (`context.metrics_scope`) in which its layer is made.
+        kwargs: The arguments of every Keras layer: name, dtype, trainable.
 
     Attributes:
-        precision: The bits of its values.
+        precision: The bits of the values.
     """
 
     precision: int | None = None
@@ -89,7 +89,7 @@ class Quantizer(keras.layers.Layer):
 
 
 class _ClippedQuantizer(Quantizer):
-    """One whose gradient is that of its input where that is not larger than clip_value."""
+    """A quantizer that passes gradients on where the input is not larger than clip_value."""
 
     precision = 1
 
@@ -158,7 +158,7 @@ class SteHeaviside(_ClippedQuantizer):
 
 @saving.register_keras_serializable("larq_engine")
 class MagnitudeAwareSign(_ClippedQuantizer):
-    """The sign times the mean size of each output channel, through which no gradient goes."""
+    """The sign times the mean size of each output channel; no gradient goes through the mean."""
 
     def call(self, inputs: Any) -> Any:
         others = tuple(range(len(inputs.shape) - 1))
@@ -168,9 +168,9 @@ class MagnitudeAwareSign(_ClippedQuantizer):
 
 @saving.register_keras_serializable("larq_engine")
 class SteTern(_ClippedQuantizer):
-    """1 from a threshold up, -1 from its negative down, else 0; gradients as of SteSign.
+    """1 from a threshold up, -1 from its negative down, else 0; gradients like those of SteSign.
 
-    ternary_weight_networks takes 0.7 times the mean size as the threshold.
+    With ternary_weight_networks the threshold is 0.7 times the mean of |x|.
     """
 
     precision = 2
@@ -201,9 +201,9 @@ class SteTern(_ClippedQuantizer):
 
 @saving.register_keras_serializable("larq_engine")
 class DoReFa(Quantizer):
-    """k_bit steps as in DoReFa-Net: of 0 to 1, or for mode="weights" of -1 to 1.
+    """Values in k_bit steps, as in DoReFa-Net: from 0 to 1, or for mode="weights" from -1 to 1.
 
-    Activations are clipped first. Weights go through tanh and are divided by the largest of them.
+    Activations are clipped first. Weights go through tanh and are divided by the largest result.
     """
 
     def __init__(self, k_bit: int = 2, mode: str = "activations", **kwargs: Any) -> None:
@@ -221,7 +221,7 @@ class DoReFa(Quantizer):
             return super().call(pseudo_gradients.round_to_steps(unit, steps))
         limited = ops.tanh(inputs)
         largest = ops.stop_gradient(ops.max(ops.absolute(limited)))
-        # Where all weights are 0, so is their share of the largest.
+        # If all weights are 0, their shares of the largest are 0 too.
         unit = ops.divide_no_nan(limited, 2.0 * largest) + 0.5
         return super().call(2.0 * pseudo_gradients.round_to_steps(unit, steps) - 1.0)
 
@@ -246,14 +246,14 @@ _BY_NAME |= {kind.__name__: kind for kind in _BY_NAME.values()}
 
 
 def is_name(text: str) -> bool:
-    """Whether a quantizer has this name."""
+    """Tells whether a quantizer has this name."""
     return text in _BY_NAME
 
 
 def get(identifier: Any) -> Any:
-    """The quantizer of a name, a class, a configuration or a function; None for None.
+    """Returns the quantizer of a name, a class, a configuration or a function; None for None.
 
-    Names are those above, and what `keras.saving` knows as custom objects.
+    Names are those above, and the names of custom objects in `keras.saving`.
 
     Raises:
         ValueError: It is none of these.
@@ -279,10 +279,10 @@ def get(identifier: Any) -> Any:
 
 
 def get_kernel_quantizer(identifier: Any) -> Any:
-    """The same, for weights: with the metrics of the scopes that this is called in.
+    """Returns a quantizer of weights like `get`, with the metrics of the current scopes.
 
     Raises:
-        ValueError: It is none of these.
+        ValueError: There is no such quantizer.
     """
     quantizer = get(identifier)
     if isinstance(quantizer, Quantizer) and not quantizer._metric_names:
@@ -291,10 +291,10 @@ def get_kernel_quantizer(identifier: Any) -> Any:
 
 
 def serialize(quantizer: Any) -> Any:
-    """A configuration that `get` takes."""
+    """Returns a configuration that `get` takes."""
     return saving.serialize_keras_object(quantizer)
 
 
 def deserialize(config: dict[str, Any]) -> Any:
-    """The quantizer of a configuration."""
+    """Returns the quantizer of a configuration."""
     return saving.deserialize_keras_object(config)

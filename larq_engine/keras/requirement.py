@@ -1,4 +1,4 @@
-"""Which Keras this package needs."""
+"""Checks the version of Keras."""
 
 
 def require_keras_3() -> None:

@@ -1,4 +1,4 @@
-"""Small helpers, for quantizers and layers of one's own."""
+"""Provides small helpers for users' own quantizers and layers."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ _T = TypeVar("_T")
 
 
 def memory_as_readable_str(num_bits: float) -> str:
-    """A number of bits in bytes, KiB, MiB or GiB."""
+    """Formats a number of bits in bytes, KiB, MiB or GiB."""
     size = num_bits / 8
     for unit in ("B", "KiB", "MiB"):
         if size < 1024:
@@ -26,12 +26,12 @@ def memory_as_readable_str(num_bits: float) -> str:
 
 
 def register_keras_custom_object(cls: _T) -> _T:
-    """Lets Keras and the layers here find a class or a function by its own name."""
+    """Makes Keras and the layers here find a class or a function by its own name."""
     return register_alias(cls.__name__)(cls)  # type: ignore[attr-defined]
 
 
 def register_alias(name: str) -> Callable[[_T], _T]:
-    """A decorator that lets Keras and the layers here find a class or a function by a name."""
+    """Returns a decorator: Keras and the layers here find a class or function by this name."""
 
     def register(cls: _T) -> _T:
         saving.get_custom_objects()[name] = cls
@@ -41,7 +41,7 @@ def register_alias(name: str) -> Callable[[_T], _T]:
 
 
 def set_precision(precision: int = 32) -> Callable[[_T], _T]:
-    """A decorator that tells how many bits the values of a function that quantizes have."""
+    """Returns a decorator that notes the bits of the values of a quantizing function."""
 
     def mark(function: Any) -> Any:
         function.precision = precision

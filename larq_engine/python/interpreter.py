@@ -1,4 +1,4 @@
-"""Has the Interpreter that users see: it loads a model, predicts, resizes and profiles.
+"""Provides the Interpreter that users see: it loads a model, predicts, resizes and profiles.
 
 It has more than LCE's Interpreter; `larq_engine.testing` has one with LCE's signature.
 """
