@@ -1,1 +1,1 @@
-"""Reads ONNX models: makes a float .tflite file of one, for the converter to go on with."""
+"""Reads ONNX models: makes a float .tflite file of a model, which the converter then reads."""

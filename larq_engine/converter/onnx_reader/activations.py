@@ -1,4 +1,4 @@
-"""Makers of activations, those that hosts have and those that take several of their operators."""
+"""Makers of activations: of those that hosts have, and of those that take several operators."""
 
 import math
 
@@ -23,9 +23,10 @@ def gelu(call: Call) -> Value:
 
 
 def erf(call: Call) -> Value:
-    """Hosts have it within GELU only, which is x * (1 + erf(x / sqrt(2))) / 2.
+    """Makes erf of GELU, the only operator of hosts with it: x * (1 + erf(x / sqrt(2))) / 2.
 
-    Where x is too small to divide by it stands for 0, and beyond 10 float32 has no other result.
+    Inputs that are too small to divide by are replaced by 1e-20. Inputs are limited to 10, as erf
+    gives the same float32 beyond.
     """
     scaled = call.each("MUL", call.value(), number(math.sqrt(2)))
     scaled = call.each("MAXIMUM", call.each("MINIMUM", scaled, number(10)), number(-10))
@@ -45,7 +46,7 @@ def softplus(call: Call) -> Value:
 
 
 def _softplus(call: Call, x: Value) -> Value:
-    """log(1 + exp(x)), without exponents that overflow."""
+    """Makes log(1 + exp(x)) without overflow in the exponential."""
     below = call.each("EXP", call.each("NEG", call.each("ABS", x)))
     rest = call.each("LOG", call.each("ADD", below, number(1)))
     return call.each("ADD", call.each("RELU", x), rest)
@@ -77,13 +78,13 @@ def celu(call: Call) -> Value:
 
 
 def selu(call: Call) -> Value:
-    # The defaults that ONNX has.
+    # These are ONNX's defaults.
     alpha = call.number("alpha", 1.67326319217681884765625)
     return _elu(call, alpha, 1.0, call.number("gamma", 1.05070102214813232421875))
 
 
 def _elu(call: Call, alpha: float, divisor: float, gamma: float) -> Value:
-    """gamma * x above 0, else gamma * alpha * (exp(x / divisor) - 1)."""
+    """Makes gamma * x above 0, else gamma * alpha * (exp(x / divisor) - 1)."""
     x = call.value()
     if divisor == 0:
         raise call.error("its alpha not to be 0", alpha, "train the model again")

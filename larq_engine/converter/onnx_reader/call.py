@@ -1,4 +1,4 @@
-"""One operator of the model, with what it reads: how makers of operators ask for things."""
+"""One operator of the model with its inputs, in the form that makers of operators use."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from larq_engine.converter.options import SignOfZero
 
 @dataclass(frozen=True)
 class Call:
-    """An operator to be made."""
+    """An operator of the model for which operators of the file are to be made."""
 
     node: Node
     inputs: Sequence[Operand]
@@ -28,18 +28,18 @@ class Call:
     # ---- Inputs ----------------------------------------------------------------------------------
 
     def input(self, index: int) -> Operand:
-        """The input, or None where it is absent."""
+        """Returns the input, or None if it is absent."""
         return self.inputs[index] if index < len(self.inputs) else None
 
     def operand(self, index: int) -> Array | Value:
-        """An input that must be there."""
+        """Returns an input that must be present."""
         found = self.input(index)
         if found is None:
             raise self.error(f"an input #{index}", "none", "export the model again")
         return found
 
     def value(self, index: int = 0) -> Value:
-        """An input as a value of floats, known or computed."""
+        """Returns an input of floats, computed or constant, as a value."""
         return self.net.value(self.floats(index))
 
     def floats(self, index: int) -> Array | Value:
@@ -52,7 +52,7 @@ class Call:
         return found
 
     def constant(self, index: int, what: str) -> Array:
-        """An input that must be known when the model is converted."""
+        """Returns an input that must be a constant."""
         found = self.operand(index)
         if isinstance(found, Value):
             raise self.error(
@@ -68,7 +68,7 @@ class Call:
         return array
 
     def numbers(self, index: int, what: str) -> list[int] | None:
-        """An optional constant of whole numbers."""
+        """Returns an optional constant of whole numbers, or None if it is absent."""
         if self.input(index) is None:
             return None
         array = self.constant(index, what)
@@ -105,7 +105,7 @@ class Call:
         return self.error(f"its {name} to be {expected}", repr(got), "export the model again")
 
     def axes(self, rank: int, index: int, what: str = "axes") -> list[int] | None:
-        """Dimensions, from an attribute or, in newer operators, from an input."""
+        """Returns dimensions that are an attribute or, in newer operators, an input."""
         found = self.integers(what)
         if found is None:
             found = self.numbers(index, what)
@@ -123,7 +123,7 @@ class Call:
     def each(
         self, kind: str, *operands: Array | Value, dtype: str = "FLOAT32", options: Any = None
     ) -> Value:
-        """The result of an operator that works value by value."""
+        """Returns the result of an elementwise operator."""
         try:
             tensors, like = self.net.align(*operands)
         except ValueError as error:

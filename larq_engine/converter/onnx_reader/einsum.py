@@ -1,4 +1,4 @@
-"""Maker of sums of products that letters tell."""
+"""Maker of Einsum: sums of products that are written with letters."""
 
 import math
 
@@ -13,7 +13,7 @@ from larq_engine.converter.onnx_reader.weighted import product
 
 
 def einsum(call: Call) -> Value:
-    """Reads Einsum of one or two operands, each of whose dimensions has a letter of its own."""
+    """Makes an Einsum of one or two operands, each with a different letter for every dimension."""
     equation = call.text("equation", "").replace(" ", "")
     given, arrow, wanted = equation.partition("->")
     letters = given.split(",")
@@ -44,7 +44,7 @@ def einsum(call: Call) -> Value:
 
 
 def _summed(call: Call, x: Array | Value, names: str, kept: str) -> tuple[Array | Value, str]:
-    """Without the dimensions that nothing else has."""
+    """Sums over the dimensions whose letters occur nowhere else."""
     gone = [axis for axis, name in enumerate(names) if name not in kept]
     if gone:
         x = reduced(call, "SUM", call.net.value(x), gone, keeps=False)
@@ -68,7 +68,7 @@ def _multiplied(
         return OPEN if opens else math.prod(sizes[name] for name in names)
 
     stack = [sizes[name] for name in batch]
-    # An open batch can stay a dimension of its own where there is one matrix.
+    # If there is one matrix, an open batch can stay a dimension of its own.
     rows = [size(left)] if batch or not left else [sizes[name] for name in left]
     a = _laid(call, a, of_a, batch + left + inner, (*stack, *rows, size(inner)))
     b = _laid(call, b, of_b, batch + inner + right, (*stack, size(inner), size(right)))
@@ -86,5 +86,5 @@ def _laid(call: Call, x: Array | Value, names: str, wanted: str, shape: Shape) -
 
 
 def _in_order(call: Call, x: Value, names: str, wanted: str) -> Value:
-    """The same tensor; only its order is another."""
+    """Returns the same tensor with its dimensions in another order."""
     return turned(call.net, x, [names.index(name) for name in wanted])

@@ -1,4 +1,4 @@
-"""Makers of operators that work value by value."""
+"""Makers of elementwise operators."""
 
 from collections.abc import Callable
 
@@ -26,7 +26,7 @@ def binary(kind: str) -> Maker:
 
 
 def chain(kind: str) -> Maker:
-    """An operator of two inputs for one of any number."""
+    """Returns a maker of an operator with any number of inputs, from one with two."""
 
     def make(call: Call) -> Value:
         result = call.value()
@@ -41,7 +41,7 @@ def reciprocal(call: Call) -> Value:
     return call.each("DIV", np.array(1, np.float32), call.value())
 
 
-# Powers that hosts compute faster or more closely than others.
+# Powers for which hosts have faster or more precise operators.
 _POWERS = {2.0: "SQUARE", 0.5: "SQRT", -0.5: "RSQRT"}
 
 
@@ -78,7 +78,7 @@ def prelu(call: Call) -> Value:
     tensors, like = call.net.align(x, slopes)
     if like.shape != x.shape:
         raise call.error("slopes no larger than its input", list(slopes.shape), "export it again")
-    # Hosts have a slope for each value of a sample, of which dimensions can be 1.
+    # Hosts have a slope for each value of a sample, and broadcast dimensions of size 1.
     data = tensors[1].data
     assert data is not None
     rank = max(len(x.shape) - 1, 1)
@@ -89,7 +89,7 @@ def prelu(call: Call) -> Value:
     return Value(like.shape, made, like.order, like.image)
 
 
-# Ranges that hosts have operators for.
+# Ranges for which hosts have operators.
 _CLAMPS = {
     (0.0, np.inf): "RELU",
     (0.0, 6.0): "RELU6",
@@ -111,7 +111,7 @@ def clip(call: Call) -> Value:
 
 
 def clip_range(call: Call) -> tuple[float, float]:
-    """Attributes before opset 11, inputs since; without, there is no limit."""
+    """Returns the limits: attributes before opset 11, inputs since; infinite if absent."""
     ends = [call.number("min", -np.inf), call.number("max", np.inf)]
     for number in (1, 2):
         if call.input(number) is not None:
@@ -125,7 +125,7 @@ def softmax(kind: str) -> Maker:
     def make(call: Call) -> Value:
         x = call.value()
         rank = len(x.shape)
-        # Before opset 13, all dimensions from this one on are one.
+        # Before opset 13, all dimensions from this one on were taken as one.
         axis = call.axis(call.integer("axis", -1 if call.opset >= 13 else 1), rank)
         if call.opset < 13 and any(size != 1 for size in x.shape[axis + 1 :]):
             raise call.error(

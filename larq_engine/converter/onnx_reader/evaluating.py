@@ -1,7 +1,7 @@
-"""What operators make of constants, as ONNX's own reference (`onnx.reference`) computes it.
+"""Evaluates operators of constants with ONNX's own reference (`onnx.reference`).
 
-Exporters leave operators of constants where weights are quantized and where sizes are computed. The
-reference knows all of ONNX, so it does not matter which of them a model uses.
+Exporters leave such operators in a model where weights are quantized and where sizes are computed.
+The reference knows all operators of ONNX, whichever a model uses.
 """
 
 import math
@@ -14,14 +14,14 @@ from larq_engine.converter.graph import NUMPY_TYPES, Array
 from larq_engine.converter.onnx_reader.call import Call
 from larq_engine.converter.onnx_reader.file import STANDARD
 
-# Results of a model's operators of constants may take this many bytes together, and as many times
-# the bytes of the constants that its file holds: a quantizer is some tens of operators, each of as
-# many values as the weights. A file of a few bytes must not take the machine's memory.
+# Limit of the bytes of all results of a model's operators on constants: a fixed part, and a
+# multiple of the bytes of the constants in the file. A quantizer has some tens of operators, each
+# with as many values as the weights. A file of a few bytes must not fill the machine's memory.
 _FREE_BYTES = 1 << 29
 _TIMES = 64
 
-# Operators for which the reference needs about as much memory as what goes in and comes out, and
-# whose results are always the same. Any other one, as of a later opset, is not computed.
+# Operators for which the reference needs about as much memory as inputs and outputs take, and whose
+# results are always the same. Other operators, such as those of later opsets, are refused.
 _COMPUTED = {
     *("Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Cos", "Cosh", "Erf"),
     *("Exp", "Floor", "IsInf", "IsNaN", "Log", "Neg", "Reciprocal", "Round", "Sign", "Sin"),
@@ -45,25 +45,26 @@ _COMPUTED = {
     *("Tile", "Transpose", "Trilu", "Unique", "Unsqueeze"),
 }
 
-# The reference's results are other than ONNX says for all opsets before these.
+# Before these opsets, the reference's results differ from what ONNX defines.
 _RIGHT_SINCE = {"Hardmax": 13, "LogSoftmax": 13, "Softmax": 13}
 
-# The reference spreads these inputs over the result, and the result over them if they are larger.
+# The reference broadcasts these inputs to the result, and the result to them if they are larger.
 _SPREAD = {"Clip": (1, 2), "Gemm": (2,), "PRelu": (1,)}
 _SCALED = ("DequantizeLinear", "QuantizeLinear")
 
-# Products that an Einsum may add up: some seconds. Of few numbers it can be told to take years.
+# Most products that an Einsum may add up, which take some seconds. A small file could ask for
+# years.
 _MOST_PRODUCTS = 1 << 33
 
-# How many places these find depends on the values; it is no more than there are values.
+# The number of places that these find depends on the values, and is at most the number of values.
 _FINDERS = ("Compress", "NonZero", "Unique")
 
-# Shapes, pads, positions: what the size of a result can depend on.
+# Most values of a constant that sizes of results can depend on: shapes, pads, positions.
 _SMALL = 64
 
 
 class Evaluator:
-    """Computes operators of constants, within limits for all of a model together."""
+    """Evaluates operators on constants, within limits for all operators of a model together."""
 
     def __init__(self, opset: int, constants: Iterable[Array]) -> None:
         self._opset = opset
@@ -78,10 +79,10 @@ class Evaluator:
         )
 
     def evaluate(self, call: Call) -> list[Array]:
-        """The operator's results.
+        """Returns the operator's results.
 
         Raises:
-            ConversionError: They would be too large, or are none that a model can have.
+            ConversionError: The results would be too large, or of a type that a model cannot have.
         """
         from onnx import helper
         from onnx.reference import ReferenceEvaluator
@@ -134,7 +135,7 @@ class Evaluator:
         return helper.make_node(call.node.kind, names, results, **attributes)
 
     def _results(self, call: Call, node: Any, inputs: dict[str, Array]) -> dict[str, Any]:
-        """The types in NumPy of the results, after a look at their sizes."""
+        """Returns the NumPy types of the results, if their sizes are within the limits."""
         from onnx import helper, numpy_helper, shape_inference
 
         inferred = shape_inference.infer_node_outputs(
@@ -186,7 +187,7 @@ class Evaluator:
 
 
 def _check_divisor(call: Call) -> None:
-    """Refuses to divide whole numbers by 0; for floats, infinity and NaN are usual results."""
+    """Refuses to divide whole numbers by 0; for floats, infinity and NaN are normal results."""
     divides = call.node.kind in ("Div", "Mod") and len(call.inputs) == 2
     divisor = call.inputs[1] if divides else None
     if isinstance(divisor, np.ndarray) and divisor.dtype.kind in "iu" and not divisor.all():
@@ -194,7 +195,7 @@ def _check_divisor(call: Call) -> None:
 
 
 def _check_products(call: Call) -> None:
-    """How often an Einsum goes round: once for each index of all of its letters."""
+    """Limits the number of products in an Einsum: one for each index of all of its letters."""
     if call.node.kind != "Einsum":
         return
     sizes: dict[str, int] = {}
@@ -211,7 +212,7 @@ def _check_products(call: Call) -> None:
 
 
 def _check_spread(call: Call, shape: Sequence[int]) -> None:
-    """The sizes of a result leave out inputs that ONNX does not allow to be larger than it."""
+    """Refuses inputs that are larger than the result, which ONNX forbids and sizes do not show."""
     kind, inputs = call.node.kind, [np.shape(x) for x in call.inputs if isinstance(x, np.ndarray)]
     if kind in _SCALED:
         axis = call.integer("axis", 1)
@@ -232,7 +233,7 @@ def _check_spread(call: Call, shape: Sequence[int]) -> None:
 
 
 def _along(axis: int, other: Sequence[int], shape: Sequence[int]) -> Sequence[int]:
-    """The shape of scales when they stand along an axis; blocks of scales are smaller than it."""
+    """Returns the shape of scales along an axis; blocks of scales fit within the result."""
     if len(other) != 1 or other[0] == 1 or not -len(shape) <= axis < len(shape):
         is_small = len(other) == len(shape) and all(map(int.__le__, other, shape))
         return () if is_small else other

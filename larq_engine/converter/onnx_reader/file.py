@@ -1,7 +1,7 @@
-"""ONNX bytes to plain objects: the only module that knows the files of the package `onnx`.
+"""Reads ONNX files into plain objects: the only module that reads them with the package `onnx`.
 
-A file can come from anywhere, so everything that the other modules rely on is checked here: that it
-is whole, that each value is made once and before it is read, and that data have their sizes.
+A file may come from anywhere. So this module checks everything that the others rely on: that the
+file is whole, that each value is made once and before it is read, and that data have their sizes.
 """
 
 import ast
@@ -21,11 +21,11 @@ from larq_engine.python.model_file import read_file
 
 OnnxSource = bytes | bytearray | memoryview | str | os.PathLike[str]
 
-# Operators changed their attributes before; exporters since 2018 write newer ones.
+# Operators had other attributes before this opset; exporters since 2018 write newer ones.
 OLDEST_OPSET = 9
 
 STANDARD = ""
-# Where the quantizers of QONNX are, and where they were in older files.
+# Domain of QONNX's quantizers; older files have others.
 QUANTIZERS = "qonnx.custom_op.general"
 _DOMAINS = {
     "": STANDARD,
@@ -35,7 +35,7 @@ _DOMAINS = {
     "onnx.brevitas": QUANTIZERS,
 }
 
-# A flatbuffer cannot be larger.
+# A flatbuffer cannot be larger than this.
 MOST_BYTES = 1 << 31
 
 _TYPE_NAMES = {np.dtype(dtype): name for name, dtype in NUMPY_TYPES.items()}
@@ -43,7 +43,7 @@ _TYPE_NAMES = {np.dtype(dtype): name for name, dtype in NUMPY_TYPES.items()}
 
 @dataclass(frozen=True)
 class Node:
-    """An operator as the file has it; an absent optional input or output is ""."""
+    """An operator as in the file; an absent optional input or output is ""."""
 
     kind: str
     name: str
@@ -51,26 +51,26 @@ class Node:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     attributes: dict[str, Any] = field(default_factory=dict)
-    module: str = ""  # of PyTorch that it comes from, where the file says so
+    module: str = ""  # The module of PyTorch that it comes from, if the file tells.
 
     @property
     def title(self) -> str:
-        """What errors call it."""
+        """Name of the operator in errors."""
         return f"{self.kind} '{self.name or next(filter(None, self.outputs), '')}'"
 
 
 @dataclass(frozen=True)
 class Declared:
-    """An input of the model; None is a size that the file leaves open."""
+    """An input of the model; None stands for a size that the file leaves open."""
 
     name: str
-    dtype: str  # as NUMPY_TYPES has it
+    dtype: str  # A name in NUMPY_TYPES.
     shape: tuple[int | None, ...]
 
 
 @dataclass(frozen=True)
 class OnnxModel:
-    """A whole model, its nodes in an order in which they can run."""
+    """A whole model, with its nodes in an order in which they can run."""
 
     name: str
     opset: int
@@ -85,15 +85,15 @@ def read_onnx(source: OnnxSource) -> OnnxModel:
 
     Raises:
         ImportError: The package `onnx` is not installed.
-        TypeError: `source` is neither.
+        TypeError: `source` is neither a path nor content.
         FileNotFoundError: There is no such file.
-        ValueError: It is no ONNX model, a damaged one, or one of another time.
+        ValueError: It is no ONNX model, a damaged one, or one of an opset that is not supported.
     """
     onnx = _import_onnx()
     name, content, folder = _read_bytes(source)
     try:
         proto = onnx.ModelProto.FromString(content)
-    except Exception as error:  # protobuf's own class, whose module has moved between releases
+    except Exception as error:  # protobuf's own class; its module has moved between releases
         raise ValueError(
             f"{name} ({len(content)} bytes): expected a whole ONNX model, got something else or a "
             f"part of one ({error}); export or copy it again"
@@ -131,9 +131,9 @@ def _read_bytes(source: OnnxSource) -> tuple[str, bytes, Path | None]:
 
 
 def _module(proto: Any) -> str:
-    """The innermost of the modules that PyTorch's newer exporter notes with an operator.
+    """Returns the innermost of the modules that PyTorch's newer exporter records for an operator.
 
-    It notes the list of them, and then PyTorch's own operator, as a text in Python.
+    The record is a list in Python's syntax: the modules, and then PyTorch's own operator.
     """
     notes = {entry.key: entry.value for entry in proto.metadata_props}
     try:
@@ -156,7 +156,7 @@ class _Reader:
         if graph.sparse_initializer:
             raise self._error("dense initializers", "sparse ones", "export it without them")
         constants = {self._text(tensor.name): self._array(tensor) for tensor in graph.initializer}
-        # Before version 4 of the format, constants were among the inputs.
+        # Before version 4 of the format, constants were also listed as inputs.
         inputs = tuple(self._input(i) for i in graph.input if self._text(i.name) not in constants)
         nodes = tuple(map(self._node, graph.node))
         outputs = tuple(self._text(output.name) for output in graph.output)
@@ -165,7 +165,7 @@ class _Reader:
         return OnnxModel(self._text(graph.name), opset, nodes, constants, inputs, outputs)
 
     def _text(self, text: str | bytes) -> str:
-        """A name; protobuf gives bytes where a file has no text in its place."""
+        """Returns a name; protobuf gives bytes if the name in the file is not text."""
         if isinstance(text, bytes):
             raise self._error("names of UTF-8 text", repr(text), "it is damaged: export it again")
         return text
@@ -242,7 +242,7 @@ class _Reader:
         return node
 
     def _attribute(self, node: Node, proto: Any) -> Any:
-        """Its value: numbers, texts as str, tensors as arrays; None for graphs and the like."""
+        """Returns numbers, texts as str, tensors as arrays; None for graphs and the like."""
         kinds = self._onnx.AttributeProto
         if proto.type == kinds.TENSOR:
             return self._array(proto.t, f"attribute '{proto.name}' of {node.title}")
@@ -273,7 +273,7 @@ class _Reader:
             return np.frombuffer(content, np.dtype(dtype).newbyteorder("<")).reshape(shape)
         try:
             array = np.asarray(self._onnx.numpy_helper.to_array(tensor))
-        except Exception as error:  # whatever a reader of damaged bytes stumbles over
+        except Exception as error:  # A reader of damaged bytes may raise anything.
             raise self._error(
                 f"{of} to hold values for the shape {list(shape)}",
                 f"other data ({error})",
@@ -288,7 +288,7 @@ class _Reader:
         return array
 
     def _external(self, tensor: Any, of: str, size: int) -> bytes:
-        """Data that the file keeps in another; that must lie beside it."""
+        """Reads data that the model keeps in another file, which must be in the model's folder."""
         fields = {self._text(entry.key): self._text(entry.value) for entry in tensor.external_data}
         location = fields.get("location", "")
         if self._folder is None:
@@ -298,7 +298,7 @@ class _Reader:
         try:
             path = (self._folder / location).resolve()
             is_file = path.is_file()
-        except (OSError, ValueError):  # no name that a file can have
+        except (OSError, ValueError):  # A file cannot have such a name.
             path, is_file = self._folder, False
         if not location or self._folder not in path.parents:
             raise self._error(

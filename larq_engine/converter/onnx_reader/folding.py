@@ -1,6 +1,6 @@
-"""What operators make of constants where sizes may be open, or where ONNX has no say.
+"""Evaluates operators on constants if sizes may be open, or if ONNX has no such operator.
 
-All others are computed by ONNX's reference (evaluating.py).
+All other operators are evaluated by ONNX's reference (evaluating.py).
 """
 
 import math
@@ -26,7 +26,7 @@ def check_size(call: Call, shape: Sequence[int]) -> None:
 
 
 def constant(call: Call) -> Array:
-    """Of the attributes that it can have, the one that is there."""
+    """Returns the constant, from the one attribute that is there."""
     kinds = {
         "value": None,
         "value_float": np.float32,
@@ -43,7 +43,7 @@ def constant(call: Call) -> Array:
 
 def constant_of_shape(call: Call, shape: Array) -> Array:
     value = call.node.attributes.get("value", np.zeros(1, np.float32))
-    # Of an open batch: one sample goes with all of them.
+    # An open batch becomes 1: one sample is broadcast to all.
     sizes = [1 if size == OPEN_SIZE else int(size) for size in shape.reshape(-1)]
     check_size(call, sizes)
     return np.broadcast_to(np.asarray(value).reshape(()), sizes)
@@ -57,7 +57,7 @@ def expand(call: Call, x: Array, shape: Array) -> Array:
 
 
 def equal(call: Call, a: Array, b: Array) -> Array:
-    """An open size is 1 or more, so it is none of the numbers below."""
+    """Compares constants; an open size is at least 1, so it is equal to no number below 1."""
     check_size(call, np.broadcast_shapes(a.shape, b.shape))
     for sizes, numbers in ((a, b), (b, a)):
         is_open = np.broadcast_to(sizes == OPEN_SIZE, np.broadcast_shapes(a.shape, b.shape))
@@ -67,6 +67,6 @@ def equal(call: Call, a: Array, b: Array) -> Array:
 
 
 def reshape(call: Call, _x: Array, wanted: Array) -> None:
-    """What sizes are moved with must be known."""
+    """Refuses to reshape by sizes that are not known."""
     if OPEN_SIZE in wanted:
         raise call.error("sizes that are known", "the open batch", "export a fixed batch")

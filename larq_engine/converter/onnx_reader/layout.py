@@ -1,9 +1,9 @@
-"""How an ONNX value lies in the tensor that holds it.
+"""Describes how an ONNX value lies in the tensor that holds it.
 
-ONNX has channels before height and width, TensorFlow Lite behind them. A tensor holds a value with
-its dimensions in another order, and so transposes are made where an operator cannot do with the
-order that is there, and nowhere else. What is flattened keeps the order that the image had: the
-weights of the dense layer behind it are brought into that order instead.
+ONNX has channels before height and width, TensorFlow Lite has them last. So a tensor may hold a
+value with its dimensions in another order. Transposes are made only where an operator does not work
+with the order of its input. Flattening an image keeps the order of the tensor: the weights of the
+dense layer behind it are reordered instead.
 """
 
 import math
@@ -14,7 +14,7 @@ import numpy as np
 
 from larq_engine.converter.graph import Array, Tensor
 
-# A size that the model leaves open, the batch; the file has it as 1. No other size is open.
+# A size that the model leaves open, always the batch; in the file it is 1.
 OPEN = -1
 
 Shape = tuple[int, ...]
@@ -22,10 +22,10 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Value:
-    """A value of the shape that ONNX gives it, as a tensor whose dimension i is its order[i].
+    """A value with ONNX's shape, in a tensor whose dimension i is the value's dimension order[i].
 
-    If it is rows, each can be an `image` that was flattened: [..., channels], channels last, where
-    ONNX would have them first.
+    If the value is rows, each may be a flattened `image` of this shape: [..., channels]. Its
+    channels are last, where ONNX would have them first.
     """
 
     shape: Shape
@@ -34,12 +34,12 @@ class Value:
     image: Shape = ()
 
     def axis(self, axis: int) -> int:
-        """Which dimension of the tensor is this one of the value."""
+        """Returns the tensor's dimension that is this dimension of the value."""
         return self.order.index(axis % len(self.order))
 
     @property
     def lies(self) -> Shape:
-        """The shape of the tensor, open sizes among it."""
+        """The shape of the tensor, with OPEN for open sizes."""
         return tuple(self.shape[axis] for axis in self.order)
 
 
@@ -48,22 +48,22 @@ def identity(shape: Shape) -> tuple[int, ...]:
 
 
 def channels_last(rank: int) -> tuple[int, ...]:
-    """The order with channels, the dimension behind the batch, at the end."""
+    """Returns the order with channels, the dimension behind the batch, at the end."""
     return (0, *range(2, rank), 1) if rank > 2 else tuple(range(rank))
 
 
 def closed(shape: Shape) -> Shape:
-    """The shape that the file declares."""
+    """Returns the shape that the file declares, with 1 for open sizes."""
     return tuple(1 if size == OPEN else size for size in shape)
 
 
 def is_same_order(shape: Shape, a: tuple[int, ...], b: tuple[int, ...]) -> bool:
-    """Whether two orders of dimensions leave values in the same order."""
+    """Tells whether two orders of dimensions leave the values in the same order."""
     return [axis for axis in a if shape[axis] != 1] == [axis for axis in b if shape[axis] != 1]
 
 
 def broadcast(*shapes: Shape) -> Shape:
-    """Raises ValueError where shapes do not fit, and for an open size beside another than 1."""
+    """Returns the broadcast shape; raises ValueError if shapes, or open and other sizes, differ."""
     rank = max(map(len, shapes))
     whole = [(1,) * (rank - len(shape)) + shape for shape in shapes]
     result = []
@@ -76,12 +76,12 @@ def broadcast(*shapes: Shape) -> Shape:
 
 
 def resolve(shape: Shape, wanted: Shape) -> Shape:
-    """The shape that Reshape makes of another; 0 is the size that is there, -1 what is left.
+    """Returns the shape that Reshape makes: 0 in `wanted` keeps a size, -1 is computed.
 
-    Open sizes of `wanted` have become -1 before; so does a batch that is left.
+    Open sizes in `wanted` are -1, too, and a batch that is computed may become open.
 
     Raises:
-        ValueError: They have not as many values, or not the dimensions whose sizes are asked for.
+        ValueError: The numbers of values differ, or `shape` lacks a dimension whose size is kept.
     """
     if 0 in wanted[len(shape) :]:
         raise ValueError(f"{list(wanted)} takes sizes of dimensions that {list(shape)} lacks")
@@ -89,8 +89,8 @@ def resolve(shape: Shape, wanted: Shape) -> Shape:
     is_open = OPEN in shape
     have, known = _known(shape), _known(sizes)
     if is_open and sizes and sizes[0] == 1 and (OPEN not in sizes or known != have):
-        sizes[0] = OPEN  # as exported for a batch of 1
-    # The first of two is the batch.
+        sizes[0] = OPEN  # The model was exported for a batch of 1.
+    # If there are two, the first is the batch.
     left = [axis for axis, size in enumerate(sizes) if size == OPEN][is_open:]
     if len(left) == 1 and known and have % known == 0:
         sizes[left[0]], known = have // known, have
@@ -105,7 +105,7 @@ def _known(sizes: Sequence[int]) -> int:
 
 
 def flattened(image: Shape) -> Array:
-    """Of each value of a row that is an image with channels last: its place in ONNX's order."""
+    """Returns for each value of a flattened image with channels last its place in ONNX's order."""
     *sizes, channels = image
     places = np.arange(math.prod(image)).reshape(channels, *sizes)
     return np.moveaxis(places, 0, -1).reshape(-1)

@@ -1,6 +1,7 @@
-"""`out[mask] = number`, which PyTorch exports as ScatterND at the places that NonZero finds.
+"""Joins operators of `out[mask] = number`, which PyTorch exports as NonZero and ScatterND.
 
-How many places there are depends on the values, so none of the operators in between can be made.
+The number of places depends on the values, so the operators in between have no form in a .tflite
+file.
 """
 
 from collections import Counter
@@ -12,7 +13,7 @@ from larq_engine.converter.onnx_reader.file import STANDARD, Node, OnnxModel
 
 
 def with_masks(model: OnnxModel) -> OnnxModel:
-    """The model with each such form in one operator, a ScatterND of `out`, mask and number."""
+    """Returns the model with each such form as one operator, a ScatterND of out, mask, number."""
     makers = {name: node for node in model.nodes for name in node.outputs}
     nodes = [_masked(node, makers, model.constants) or node for node in model.nodes]
     pairs = zip(model.nodes, nodes, strict=True)
@@ -35,7 +36,7 @@ def _masked(node: Node, makers: Mapping[str, Node], constants: Mapping[str, Arra
 
 
 def _before(name: str, kinds: Sequence[str], makers: Mapping[str, Node]) -> str:
-    """What an operator of these kinds makes the value of, or ""."""
+    """Returns the input of the operator that makes a value, if it is of these kinds, else ""."""
     maker = makers.get(name)
     return maker.inputs[0] if maker is not None and maker.kind in kinds and maker.inputs else ""
 
@@ -43,7 +44,7 @@ def _before(name: str, kinds: Sequence[str], makers: Mapping[str, Node]) -> str:
 def _without(
     nodes: Iterable[Node], left: list[str], makers: Mapping[str, Node], outputs: Iterable[str]
 ) -> list[Node]:
-    """The nodes without those that made only what is now left unread."""
+    """Returns the nodes without those that made only values that nothing reads any more."""
     kept = {id(node): node for node in nodes}
     readers = Counter(name for node in kept.values() for name in node.inputs)
     readers.update(outputs)

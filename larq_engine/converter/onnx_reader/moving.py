@@ -1,4 +1,4 @@
-"""Makers of operators that move values, or drop some."""
+"""Makers of operators that move values or drop some of them."""
 
 import math
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from larq_engine.converter.onnx_reader.layout import (
 )
 from larq_engine.converter.onnx_reader.network import Network, Operand
 
-# What Shape says of an open size. Such a number may be moved about, and not be computed with.
+# Value that Shape gives for an open size. It may be moved about, but not computed with.
 OPEN_SIZE = -(1 << 40)
 
 
@@ -46,7 +46,7 @@ def shape_of(call: Call) -> Array:
 
 def reshape(call: Call) -> Value:
     x, wanted = call.net.value(call.operand(0)), call.numbers(1, "its shape")
-    # With `allowzero` a size of 0 is none, not the size that is there.
+    # With `allowzero`, a size of 0 means no values; without it, the size of the input.
     is_empty = wanted is not None and 0 in wanted and call.integer("allowzero")
     if wanted is None or is_empty or OPEN_SIZE in wanted[1:]:
         sizes = ["open" if size == OPEN_SIZE else size for size in wanted or []]
@@ -98,7 +98,7 @@ def _reshaped(call: Call, x: Value, wanted: Shape) -> Value:
 
 
 def new_shape(call: Call, shape: Shape, wanted: Shape) -> Shape:
-    """What Reshape makes of a shape."""
+    """Returns the shape that Reshape makes."""
     try:
         return resolve(shape, wanted)
     except ValueError as error:
@@ -110,7 +110,7 @@ def new_shape(call: Call, shape: Shape, wanted: Shape) -> Shape:
 
 
 def bring(net: Network, x: Value, shape: Shape) -> Value:
-    """The value in another shape; it is turned only where that needs it."""
+    """Returns the value in another shape; it is transposed only if that is needed."""
     if shape == x.shape:
         return x
     if not x.image:
@@ -126,14 +126,14 @@ def bring(net: Network, x: Value, shape: Shape) -> Value:
 
 
 def _has_order(x: Value, shape: Shape, order: tuple[int, ...]) -> bool:
-    """Whether a value of this shape in this order has its values as x has them."""
+    """Tells whether x, with this shape and order, would have its values where they are now."""
     if is_same_order(x.shape, x.order, identity(x.shape)):
         return is_same_order(shape, order, identity(shape))
     before = [axis for axis, size in enumerate(x.shape) if size != 1]
     after = [axis for axis, size in enumerate(shape) if size != 1]
     if [x.shape[axis] for axis in before] != [shape[axis] for axis in after]:
         return False
-    # Only sizes of 1 come and go: the others are the same ones.
+    # Only dimensions of size 1 come and go; all others stay the same.
     places = dict(zip(before, after, strict=True))
     return [places[axis] for axis in x.order if axis in places] == [
         axis for axis in order if shape[axis] != 1
@@ -141,7 +141,7 @@ def _has_order(x: Value, shape: Shape, order: tuple[int, ...]) -> bool:
 
 
 def transpose(call: Call) -> Value:
-    """The same tensor; only its order is another."""
+    """Returns the same tensor as a value with its dimensions in another order."""
     x = call.net.value(call.operand(0))
     turn = call.integers("perm") or list(reversed(range(len(x.shape))))
     if sorted(turn) != list(range(len(x.shape))):
@@ -181,7 +181,7 @@ def concat(call: Call) -> Value:
 
 
 def pad(call: Call) -> Value:
-    """Pads, of which negative ones cut off."""
+    """Makes a Pad; negative pads cut values off."""
     x = call.value()
     x = call.net.ordered(x, x.order)
     sides = _sides(call, len(x.shape))
@@ -201,7 +201,7 @@ def pad(call: Call) -> Value:
 
 
 def _sides(call: Call, rank: int) -> list[tuple[int, int]]:
-    """How much each dimension grows before and behind."""
+    """Returns the pads of each dimension, before and behind."""
     flat = call.integers("pads")
     flat = call.numbers(1, "its pads") if flat is None else flat
     axes = call.axes(rank, 3)
@@ -219,7 +219,7 @@ def _padded(call: Call, x: Value, sides: Sequence[tuple[int, int]], shape: Shape
     if mode == "reflect":
         if any(size <= max(pair) for size, pair in zip(x.shape, sides, strict=True) if any(pair)):
             raise call.error("pads smaller than the value", [*sides], "use smaller pads")
-        options = schema.make_options("MirrorPadOptions")  # which is REFLECT
+        options = schema.make_options("MirrorPadOptions")  # The default mode is REFLECT.
         return Value(shape, net.op("MIRROR_PAD", inputs, lies, options=options), x.order)
     if mode in ("edge", "wrap"):
         for axis, pair in enumerate(sides):
@@ -238,7 +238,7 @@ def _padded(call: Call, x: Value, sides: Sequence[tuple[int, int]], shape: Shape
 
 
 def pick(call: Call, x: Value, axis: int, places: Array) -> Value:
-    """The values at these places of a dimension, each as often as it is named."""
+    """Returns the values at these places along a dimension, each as often as its place is named."""
     x = call.net.ordered(x, x.order)
     shape = (*x.shape[:axis], len(places), *x.shape[axis + 1 :])
     options = schema.make_options("GatherOptions", axis=x.axis(axis))
@@ -258,7 +258,7 @@ def slice_of(call: Call) -> Value:
 
 
 def _from_behind(place: int | None) -> int | None:
-    """A place of a dimension that has been turned round: 0 was the last one, -1."""
+    """Returns a place in a dimension that has been reversed: 0 was the last one, -1."""
     return None if place is None else -1 - place
 
 
@@ -269,10 +269,10 @@ def _reversed(net: Network, x: Value, axis: int) -> Value:
 
 
 def _slices(call: Call, shape: Shape) -> list[slice]:
-    """What is taken of each dimension: attributes before opset 10, inputs since.
+    """Returns the slice of each dimension, from attributes before opset 10 and from inputs since.
 
-    Places are counted from the end that the model counts them from, so that they are right for
-    images of other sizes as well.
+    A place is counted from the same end as in the model, so that it is right for other image sizes,
+    too.
     """
     rank = len(shape)
     starts = call.integers("starts") or call.numbers(1, "its starts") or []
@@ -290,7 +290,7 @@ def _slices(call: Call, shape: Shape) -> list[slice]:
             if (start, step) != (0, 1) or end < (1 << 31) - 1:
                 raise call.error("slices of known sizes", "of the open batch", "fix its size")
             continue
-        # Beyond the dimension is at its end, whatever its size.
+        # A place beyond the dimension means its end, for any size.
         if step > 0:
             first = None if start == 0 or start < -size else start
             taken[axis] = slice(first, None if end > size else end, step)
@@ -317,7 +317,7 @@ def split(call: Call) -> list[Value]:
 
 
 def part_of(call: Call, x: Value, taken: Sequence[slice]) -> Value:
-    """What slices with steps of 1 or more take of each dimension."""
+    """Returns what slices with steps of 1 or more take of each dimension."""
     net, x = call.net, call.net.ordered(x, x.order)
     is_whole = [(part.start, part.stop, part.step or 1) == (None, None, 1) for part in taken]
     if all(is_whole):
@@ -329,7 +329,7 @@ def part_of(call: Call, x: Value, taken: Sequence[slice]) -> Value:
     if 0 in shape:
         raise call.error("values to be left", f"the shape {list(shape)}", "cut less off")
     parts = [taken[axis] for axis in x.order]
-    # Unlike SLICE, it can be without a trace of the size that the image has here.
+    # Unlike SLICE, STRIDED_SLICE can do without the size that the image has here.
     options = schema.make_options(
         "StridedSliceOptions",
         beginMask=sum(1 << place for place, part in enumerate(parts) if part.start is None),

@@ -1,4 +1,4 @@
-"""The float graph in the making, and what brings values into other orders and shapes."""
+"""The float graph that is being made, with functions that reorder and reshape values."""
 
 import math
 from collections.abc import Sequence
@@ -23,10 +23,10 @@ from larq_engine.converter.onnx_reader.layout import (
 )
 from larq_engine.converter.third_values import PlainSign
 
-# What an input of an operator is: known, computed when the model runs, or absent.
+# Input of an operator: a constant, a value computed when the model runs, or absent.
 Operand = Array | Value | None
 
-# The options of operators that have the same ones wherever they occur.
+# Options of operators that have the same ones wherever they occur.
 _OPTIONS = {
     "ABS": "AbsOptions",
     "ADD": "AddOptions",
@@ -65,16 +65,17 @@ _NAMES = {np.dtype(dtype): name for name, dtype in NUMPY_TYPES.items()}
 
 
 class Network:
-    """A graph in the making. Operators belong to the layer that `layer` names at the time."""
+    """A graph in the making. New operators belong to the layer that `layer` names at the time."""
 
     def __init__(self) -> None:
         self.layer = ""
         self.inputs: list[Tensor] = []
         self.outputs: list[Tensor] = []
         self.ops: list[Op] = []
-        # Layers whose weights got one size, and how far from it theirs were, as a share of it.
+        # Layers whose weights were rounded to one size, and the largest deviation relative to that
+        # size.
         self.rounded: dict[str, float] = {}
-        # Results of Sign, and the signs of constants.
+        # The results of Sign, and the signs of constants.
         self.plain_signs: dict[Tensor, PlainSign] = {}
         self.constant_signs: list[PlainSign] = []
         self.makers: dict[Tensor, Op] = {}
@@ -86,23 +87,23 @@ class Network:
         return Value(shape, tensor, order)
 
     def output(self, name: str, value: Value) -> None:
-        """Gives a value out, as it lies."""
+        """Makes a value an output of the graph, in the order that it has."""
         tensor = value.tensor
         if tensor not in self.makers or tensor in self.outputs:
-            # An input or another output has its own name.
+            # A tensor that is an input or another output has its own name already.
             tensor = self.reshape(tensor, value.lies)
         tensor.name = name
         maker = self.makers[tensor]
         for number, given in enumerate(maker.inputs):
             if given is not None and given.is_constant:
-                # It tells the layer in the place of the output.
+                # The constant tells the layer, as the output's name does not.
                 name = name_tensor(maker.layer, maker.kind)
                 maker.inputs[number] = Tensor(name, given.shape, given.dtype, data=given.data)
                 break
         self.outputs.append(tensor)
 
     def graph(self, name: str) -> Graph:
-        """The graph, without what its outputs do not need."""
+        """Returns the graph without the operators that its outputs do not need."""
         needed, kept = set(self.outputs), []
         for op in reversed(self.ops):
             if needed.intersection(op.outputs):
@@ -118,7 +119,7 @@ class Network:
         dtype: str = "FLOAT32",
         options: Any = None,
     ) -> Tensor:
-        """An operator; `shape` is that of its result's tensor, open sizes among it."""
+        """Adds an operator and returns its result, with OPEN for open sizes in `shape`."""
         result = self._tensor(name_tensor(self.layer, kind), shape, dtype)
         if options is None and kind in _OPTIONS:
             options = schema.make_options(_OPTIONS[kind])
@@ -141,15 +142,15 @@ class Network:
         return Tensor(name, sizes, dtype, signature=shape if OPEN in shape else None)
 
     def constant(self, data: Array | float | Sequence[int]) -> Tensor:
-        """Of an array, or of numbers, which are float32 and int32."""
+        """Makes a constant of an array, or of numbers, which become float32 or int32."""
         if not isinstance(data, np.ndarray):
             data = np.asarray(data, np.float32 if isinstance(data, float) else np.int32)
-        # Of one value for all places a view was enough so far.
+        # The array may be a view that repeats one value; the file needs all values.
         array = np.asarray(data, data.dtype.newbyteorder("="), order="C")
         return Tensor("", array.shape, _NAMES[array.dtype], data=array)
 
     def value(self, operand: Array | Value) -> Value:
-        """An operand as a value, constant or not."""
+        """Returns an operand as a value, also if it is a constant."""
         if isinstance(operand, Value):
             return operand
         return Value(operand.shape, self.constant(operand), identity(operand.shape))
@@ -158,11 +159,11 @@ class Network:
         return self.op("RESHAPE", [x, self.constant(list(shape))], shape, x.dtype)
 
     def plain(self, value: Value) -> Value:
-        """The value with all dimensions and values in ONNX's order."""
+        """Returns the value with all dimensions and values in ONNX's order."""
         return self.ordered(value, identity(value.shape))
 
     def ordered(self, value: Value, order: tuple[int, ...]) -> Value:
-        """The value with its dimensions in an order, and nothing of it flattened."""
+        """Returns the value with its dimensions in this order; flattened images are undone."""
         if value.image:
             value = self._unflatten(value)
         if value.order == order:
@@ -181,7 +182,7 @@ class Network:
         return self._reordered[key]
 
     def _unflatten(self, value: Value) -> Value:
-        """Rows in ONNX's order."""
+        """Returns rows with their values in ONNX's order."""
         key = value.tensor, value.shape, value.image
         if key not in self._reordered:
             rows = value.shape[:-1]
@@ -201,11 +202,11 @@ class Network:
         return (start + count - 1, *range(start, start + count - 1))
 
     def align(self, *operands: Array | Value) -> tuple[list[Tensor], Value]:
-        """Operands of an operator that works value by value, in one order.
+        """Brings the operands of an elementwise operator into one order.
 
         Returns:
-            Their tensors, and a model of the result: its shape, order and image. Its tensor is
-            that of an operand.
+            The tensors of the operands, and a value with the shape, order and image of the result.
+            The tensor of that value is an operand's.
         """
         shape = broadcast(*[operand.shape for operand in operands])
         values = {n: o for n, o in enumerate(operands) if isinstance(o, Value)}
@@ -233,7 +234,7 @@ class Network:
 
 
 def _lay(array: Array, model: Value, alone: Shape) -> Array:
-    """A constant beside values that lie as the model does; `alone` is their own shape."""
+    """Returns a constant in the layout of `model`; `alone` is the shape of the other operands."""
     if array.size and alone == model.shape and bool((array == array.flat[0]).all()):
         return np.asarray(array.flat[0])
     whole = array.reshape((1,) * (len(model.shape) - array.ndim) + array.shape)

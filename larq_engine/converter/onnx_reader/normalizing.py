@@ -1,4 +1,4 @@
-"""Makers of what brings values to a mean of 0 and a deviation of 1, as it finds them."""
+"""Makers of operators that normalize values by their own mean and deviation."""
 
 import math
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ def group_norm(call: Call) -> Value:
     groups, channels = call.integer("num_groups"), x.shape[1]
     if groups < 1 or channels % groups:
         raise call.error(f"groups of {channels} channels", groups, "it is damaged: export it again")
-    # One number for each channel since opset 21, for each group before.
+    # There is one number for each channel since opset 21, and one for each group before.
     count = channels if call.opset >= 21 else groups
     each = channels // count
     scale, bias = (_of_channels(call, n, x, count).repeat(each, 0) for n in (1, 2))
@@ -45,7 +45,7 @@ def group_norm(call: Call) -> Value:
 
 
 def rms_norm(call: Call) -> Value:
-    """Without taking the mean off."""
+    """Makes a normalization that does not subtract the mean."""
     x = call.value()
     first = call.axis(call.integer("axis", -1), len(x.shape))
     factor = _factor(call, x, range(first, len(x.shape)))
@@ -62,7 +62,7 @@ def lp_norm(call: Call) -> Value:
 
 
 def _normalized(call: Call, x: Value, axes: Sequence[int]) -> list[Value]:
-    """The values, their mean, and one by their deviation."""
+    """Returns the normalized values, their mean, and the inverse of their deviation."""
     mean = reduced(call, "MEAN", x, [*axes], keeps=True)
     centred = call.each("SUB", x, mean)
     factor = _factor(call, centred, axes)

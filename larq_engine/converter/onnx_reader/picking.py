@@ -1,4 +1,4 @@
-"""Makers of what takes values by their places, or repeats them."""
+"""Makers of operators that take values by their places, or repeat them."""
 
 import math
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ def _taken(call: Call, x: Value, axis: int, places: Array) -> Value:
 
 
 def gather_nd(call: Call) -> Value:
-    """Reads GatherND of known places, whose first dimensions are taken as one."""
+    """Makes a GatherND with constant places, whose leading dimensions are joined into one."""
     x, places = call.net.value(call.operand(0)), call.constant(1, "its places")
     count = places.shape[-1] if places.ndim else 0
     sizes = x.shape[:count]
@@ -61,7 +61,7 @@ def gather_nd(call: Call) -> Value:
 
 def expand(call: Call) -> Value:
     x, wanted = call.net.value(call.operand(0)), call.numbers(1, "its shape") or []
-    # One sample goes with all of an open batch.
+    # One sample is broadcast to all of an open batch.
     sizes = tuple(1 if size in (OPEN_SIZE, 1) else size for size in wanted)
     try:
         shape = broadcast(x.shape, sizes)

@@ -1,4 +1,4 @@
-"""Makers of poolings and of what reduces dimensions."""
+"""Makers of poolings and of reductions."""
 
 from collections.abc import Callable
 
@@ -24,7 +24,7 @@ def max_pool(call: Call) -> Value:
     x, windows = call.value(), _windows(call)
     image = as_image(call.net, x)
     if windows.is_padded and not windows.is_same:
-        # Below all values; 0 is where a relu made them, and hosts pad faster with it.
+        # Pads must be below all values. After a relu, 0 is enough, and hosts pad faster with it.
         maker = call.net.makers.get(image)
         is_relu = maker is not None and excludes_negative(maker.known.clamp)
         lowest = 0.0 if is_relu else float(np.finfo(np.float32).min)
@@ -40,7 +40,7 @@ def average_pool(call: Call) -> Value:
     if windows.is_padded:
         image = padded(call.net, image, _image_shape(x, windows), windows, 0.0)
     result = _pool(call, "AVERAGE_POOL_2D", image, windows, is_padded=True)
-    # Of the windows at the borders, not all taps count.
+    # In windows at the borders, not all taps count.
     counts = []
     for axis in windows.axes:
         before, behind = axis.pads if counts_pads else (0, 0)
@@ -104,7 +104,7 @@ def reduce(kind: str) -> Callable[[Call], Value]:
 
 
 def _axes(call: Call, rank: int) -> list[int]:
-    """Returns the axes to reduce: if none are named, all or none, as the operator says."""
+    """Returns the axes to reduce; if none are named, all or none, as the operator defines."""
     axes = call.axes(rank, 1)
     if axes or call.integer("noop_with_empty_axes"):
         return axes or []
@@ -112,7 +112,7 @@ def _axes(call: Call, rank: int) -> list[int]:
 
 
 def sum_of(before: str, after: str = "") -> Callable[[Call], Value]:
-    """A sum of what an operator makes of each value, and what another makes of the sum."""
+    """Returns a maker that sums `before` of the values, and applies `after` to the sum."""
 
     def make(call: Call) -> Value:
         axes = _axes(call, len(call.value().shape))
@@ -126,7 +126,7 @@ def sum_of(before: str, after: str = "") -> Callable[[Call], Value]:
 
 
 def log_sum_exp(call: Call) -> Value:
-    """The largest is taken out of the exponents, which would overflow."""
+    """Makes a ReduceLogSumExp; subtracting the largest value keeps the exponentials finite."""
     x = call.value()
     axes = _axes(call, len(x.shape))
     if not axes:
@@ -143,7 +143,7 @@ def log_sum_exp(call: Call) -> Value:
 
 
 def arg(kind: str) -> Callable[[Call], Value]:
-    """Reads ArgMax and ArgMin, which give the first of several places."""
+    """Returns a maker of ArgMax or ArgMin, which give the first of several places."""
 
     def make(call: Call) -> Value:
         x = call.value()

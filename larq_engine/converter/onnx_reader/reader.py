@@ -1,4 +1,4 @@
-"""An ONNX model as a float .tflite file."""
+"""Makes a float .tflite file of an ONNX model."""
 
 import re
 from collections.abc import Mapping
@@ -36,8 +36,8 @@ class OnnxFile:
 
     Attributes:
         content: The file.
-        remarks: What the report must say of the way to it.
-        fixed_sizes: Why its inputs have no other sizes; empty if other sizes are right.
+        remarks: Remarks on the conversion for the report.
+        fixed_sizes: The reason why its inputs have fixed sizes; empty if other sizes are right.
     """
 
     content: bytes
@@ -52,21 +52,21 @@ def onnx_to_tflite(
     sign_of_zero: str | Mapping[str, str],
     check: bool,
 ) -> OnnxFile:
-    """The float .tflite file of an ONNX model.
+    """Returns the float .tflite file of an ONNX model.
 
     Args:
-        source: Its path or content.
+        source: The model's path or content.
         ends_channels_last: Whether inputs and outputs of 3 and 4 dimensions have channels last.
-        sign_of_zero: What Sign gives for 0, as `convert_onnx` says.
-        check: Whether to compare the file at another size with that of a model of this size.
+        sign_of_zero: The value of Sign for 0, as in `convert_onnx`.
+        check: Whether to compare the file at another size with that of a model of that size.
 
     Raises:
-        ValueError: It is no model, or an argument is none of those.
-        ConversionError: There is no such operator or form of one.
+        ValueError: It is no model, or an argument has a wrong value.
+        ConversionError: An operator, or a form of it, is not supported.
     """
     choice = SignOfZero.read(sign_of_zero)
     model = read_onnx(source)
-    with np.errstate(all="ignore"):  # infinities and NaN are results like any other
+    with np.errstate(all="ignore"):  # The runtime accepts infinities and NaN as results.
         making = _Making(model, ends_channels_last, choice)
         made = schema.make_model([making.graph()])
         content = schema.write(made)
@@ -82,7 +82,7 @@ def onnx_to_tflite(
 
 
 class _Making:
-    """The graph of a model in the making."""
+    """Makes the graph of a model."""
 
     def __init__(
         self, model: OnnxModel, ends_channels_last: bool, sign_of_zero: SignOfZero
@@ -113,11 +113,11 @@ class _Making:
 
     @property
     def chosen(self) -> dict[Tensor, PlainSign]:
-        """The signs whose 0 is another value than in ONNX."""
+        """The signs that have another value for 0 than in ONNX."""
         return {tensor: self._net.plain_signs[tensor] for tensor in self._chosen}
 
     def remarks(self) -> tuple[str, ...]:
-        """Where the file is not what the model says to the last bit."""
+        """Returns remarks on where the file differs from the model."""
         chosen = {self._net.plain_signs[tensor]: zero for tensor, zero in self._chosen.items()}
         remarks = describe_chosen("Sign", "ONNX", chosen)
         rounded = self._net.rounded
@@ -143,7 +143,7 @@ class _Making:
         return self._net.input(given.name, shape, given.dtype, self._order(shape))
 
     def _order(self, shape: Shape) -> tuple[int, ...]:
-        """How inputs and outputs lie."""
+        """Returns the order of dimensions of inputs and outputs."""
         turned = self._channels_last and len(shape) in (3, 4)
         return channels_last(len(shape)) if turned else identity(shape)
 
@@ -192,7 +192,7 @@ class _Making:
         self._values.update(zip(node.outputs, results, strict=False))
 
     def _results(self, call: Call) -> list[Operand]:
-        """What an operator makes of its inputs."""
+        """Returns the results of an operator."""
         node = call.node
         row = find_row(node.domain, node.kind)
         for index in range(row.inputs if row is not None else 0):
@@ -218,10 +218,10 @@ class _Making:
         return made if isinstance(made, list) else [made]
 
     def _straight_through(self, node: Node) -> Operand:
-        """s of (s - x) + x, which PyTorch writes so that gradients are those of x.
+        """Returns s of (s - x) + x, which PyTorch writes to give s the gradient of x; else None.
 
-        Its rounding is no part of what the model is meant to compute, and would leave binary
-        weights no longer binary to the last bit.
+        The rounding of this sum is not part of the model. It would make binary weights differ in
+        the last bit.
         """
         if node.kind == "Add" and len(node.inputs) == 2:
             for rest, x in (node.inputs, node.inputs[::-1]):
@@ -235,17 +235,18 @@ class _Making:
         return None if value is None else value.shape
 
 
-# Layers that a remark names.
+# Number of layers that a remark names.
 _NAMED = 8
 
-# How PyTorch calls the main parameter of a module.
+# Suffix that PyTorch gives the main parameter of a module.
 _WEIGHT = ".weight"
 
 
 def _layer(node: Node) -> str:
-    """What reports call the layer: its module, its node without what PyTorch adds, or a result."""
+    """Returns the layer's name in reports: its module, its node without suffixes, or a result."""
     if node.module:
-        # A batch norm that the exporter put into a layer has given the operator its own module.
+        # A batch norm that the exporter has fused into a layer leaves its own module with the
+        # operator.
         parameters = [name for name in node.inputs if name.endswith(_WEIGHT)]
         return parameters[0].removesuffix(_WEIGHT) if parameters else node.module
     name = re.sub(rf"/{re.escape(node.kind)}(_\d+)?$", "", node.name).strip("/")

@@ -1,9 +1,9 @@
-"""Compares the file of an ONNX model at another size with the file of the model at that size.
+"""Compares the file of an ONNX model at another size with a file of the model at that size.
 
-ONNX models fix height and width, so sizes become numbers in the file. Its reader makes another file
-of the model with other inputs, if that is a model. The two must have the same operators and numbers
-at many sizes, and compute the same at one. Results alone do not tell: the largest value of an image
-is often the same in one of another size.
+ONNX models fix height and width, so sizes become numbers in the file. The reader makes another file
+of the model with other input sizes, if the model works at these. The two files must have the same
+operators and numbers at many sizes, and compute the same at one. Results alone do not show a
+difference: the largest value of an image is often that of an image of another size, too.
 """
 
 from collections.abc import Callable
@@ -23,23 +23,23 @@ from larq_engine.python.errors import host_errors
 
 _SEED = 0
 
-# Both files run the same kernels, but sums may have another order.
+# Both files run the same kernels, but these may add in another order.
 _ROUNDING = 1e-5
 
 
 def compare_other_sizes(model: OnnxModel, made: Model, make: Callable[[OnnxModel], Graph]) -> str:
-    """Why the inputs of a file have no other sizes; nothing if other sizes are right.
+    """Returns the reason why a file's inputs have fixed sizes; empty if other sizes are right.
 
     Args:
         made: The file of the model.
-        make: Makes the graph of a model of another size.
+        make: Makes the graph of the model at another size.
     """
 
     def at(shapes: Shapes) -> Graph | None:
         inputs = tuple(map(_with_sizes, model.inputs, shapes))
         try:
             return make(replace(model, inputs=inputs))
-        except ConversionError:  # It is no model at this size.
+        except ConversionError:  # The model does not work at this size.
             return None
 
     def agrees(shapes: Shapes) -> bool | None:
@@ -50,7 +50,7 @@ def compare_other_sizes(model: OnnxModel, made: Model, make: Callable[[OnnxModel
         given = random_inputs(graph, -1.0, 1.0, np.random.default_rng(_SEED))
         try:
             got, expected = _run(made, given), _run(other, given)
-        except ValueError:  # a host's
+        except ValueError:  # A host raises it.
             return False
         return all(map(_is_same, got, expected))
 

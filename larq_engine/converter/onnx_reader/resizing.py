@@ -1,4 +1,4 @@
-"""Makers of images of other sizes."""
+"""Makers of operators that resize images."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -12,10 +12,10 @@ from larq_engine.converter.onnx_reader.layout import OPEN, Value, channels_last
 from larq_engine.converter.onnx_reader.moving import OPEN_SIZE, pick
 from larq_engine.converter.onnx_reader.windows import as_image, from_image
 
-# What hosts have: (alignCorners, halfPixelCenters).
+# Ways to resize that hosts have: (alignCorners, halfPixelCenters).
 _HOSTS = ((False, False), (False, True), (True, False))
 
-# The host's way for each of ONNX's, where values between pixels are interpolated.
+# The host's way for each of ONNX's, if values between pixels are interpolated.
 _LINEAR = {
     "asymmetric": (False, False),
     "half_pixel": (False, True),
@@ -53,7 +53,7 @@ def resize(call: Call) -> Value:
 
 
 def _sizes(call: Call, x: Value) -> tuple[list[int], list[float]]:
-    """Returns the sizes of the new image, and their ratios to those of the given one."""
+    """Returns the sizes of the new image, and their ratios to the old ones."""
     rank = len(x.shape)
     axes = call.integers("axes")
     axes = [*range(rank)] if axes is None else [call.axis(axis, rank) for axis in axes]
@@ -86,7 +86,7 @@ def _sizes(call: Call, x: Value) -> tuple[list[int], list[float]]:
 
 
 def _nearest(call: Call, way: str, rounding: str, size: int, new: int, scale: float) -> Array:
-    """Returns the nearest pixel to each new one, along one direction."""
+    """Returns for each new pixel the nearest old one, along one direction."""
     pixels = np.arange(new)
     middles = (pixels + 0.5) / scale - 0.5
     ways = {
@@ -112,7 +112,7 @@ def _nearest(call: Call, way: str, rounding: str, size: int, new: int, scale: fl
 
 
 def _picked(call: Call, x: Value, places: Sequence[Array]) -> Value:
-    """Picks pixels, by the host's own operator where that takes the same ones."""
+    """Picks pixels, with the host's own operator if that picks the same."""
     sizes = [len(places_of) for places_of in places]
     for way in _HOSTS:
         taken = [
@@ -153,7 +153,7 @@ def depth_to_space(call: Call) -> Value:
         raise call.error(f"channels for blocks of {block}", channels, "it is damaged: export it")
     left = channels // count
     if call.text("mode", "DCR") == "CRD":
-        # Hosts have the places of a block before the channels.
+        # Hosts have the places in a block before the channels.
         x = pick(call, x, 1, np.arange(channels).reshape(left, count).T.reshape(-1))
     lies = (batch, height * block, width * block, left)
     return _blocks(call, "DEPTH_TO_SPACE", x, block, lies)

@@ -1,4 +1,4 @@
-"""Makers of comparisons and of what has two values."""
+"""Makers of comparisons and of operators with two values."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ from larq_engine.converter.onnx_reader.network import Network
 from larq_engine.converter.sign_values import uniform
 from larq_engine.converter.third_values import PlainSign, third_value
 
-# sign(sign(x) + c) is +1 for 0.
+# The c in sign(sign(x) + c), which is +1 for 0.
 _SHIFT = np.array(0.1, np.float32)
 
 
@@ -29,7 +29,7 @@ def _plain_sign(call: Call) -> PlainSign:
 
 
 def bipolar_quant(call: Call) -> Value:
-    """scale * (x >= 0 ? 1 : -1)."""
+    """Makes scale * (x >= 0 ? 1 : -1)."""
     sign_of_value = call.each("SIGN", call.value())
     made = call.each("SIGN", call.each("ADD", sign_of_value, _SHIFT))
     scale = call.weights(1, "its scale")
@@ -37,7 +37,7 @@ def bipolar_quant(call: Call) -> Value:
 
 
 def quant(call: Call) -> Value:
-    """To whole numbers of so many bits and back, each step as fold_quant has it."""
+    """Makes a Quant: values become integers of some bits and floats again, as in fold_quant."""
     scale, zero_point = call.weights(1, "its scale"), call.weights(2, "its zero point")
     low, high, rounding = _quant_form(call, call.weights(3, "its bits"))
     x = _times(call, "DIV", call.value(), scale)
@@ -82,7 +82,7 @@ def logical_not(call: Call) -> Value:
 
 
 def logical(kind: str) -> Maker:
-    """Returns what makes an operator of two truth values."""
+    """Returns a maker of an operator on two truth values."""
 
     def make(call: Call) -> Value:
         return call.each(kind, call.operand(0), call.operand(1), dtype="BOOL")
@@ -91,7 +91,7 @@ def logical(kind: str) -> Maker:
 
 
 def is_nan(call: Call) -> Value:
-    """Nothing else is not equal to itself."""
+    """Makes an IsNaN; only NaN is not equal to itself."""
     return call.each("NOT_EQUAL", call.value(), call.value(), dtype="BOOL")
 
 
@@ -100,7 +100,7 @@ def where(call: Call) -> Value:
 
 
 def scatter(call: Call) -> Value:
-    """`out[mask] = number`; see masks.py."""
+    """Makes `out[mask] = number` (masks.py)."""
     there, mask = call.operand(0), call.operand(1)
     _check_mask(call, there, mask)
     return _select(call, mask, call.floats(2), call.floats(0))
@@ -129,10 +129,10 @@ _OPPOSITES = {
 
 
 def _seen(net: Network, condition: Array | Value, other: Array | Value) -> Array | Value:
-    """What can be seen of a value where a condition does not hold.
+    """Returns the part of a value that is used where a condition is false.
 
-    Of where(x < 0, -1, where(x >= 0, 1, b)), b never is, but for NaN. PyTorch leaves memory there
-    that nothing was written to, which can be NaN itself.
+    In where(x < 0, -1, where(x >= 0, 1, b)), b is used only for NaN. There PyTorch has
+    uninitialized memory, which may itself be NaN. So the inner choice is replaced by its number, 1.
     """
     if not isinstance(condition, Value) or not isinstance(other, Value):
         return other
@@ -158,7 +158,7 @@ def _are_equal(a: Tensor | None, b: Tensor | None) -> bool:
     return a.data is not None and b.data is not None and np.array_equal(a.data, b.data)
 
 
-# As ONNX numbers types.
+# Names of types, by ONNX's numbers.
 _TYPES = {
     1: "FLOAT32",
     2: "UINT8",
@@ -197,7 +197,7 @@ def target_type(call: Call) -> str:
 
 
 def fold_cast(call: Call, x: Array) -> Array | None:
-    """Keeps open sizes, which whole numbers of any type can say, as they are."""
+    """Keeps open sizes in a cast to any integer type; raises an error for other types."""
     if x.dtype.kind != "i" or OPEN_SIZE not in x:
         return None
     if np.dtype(NUMPY_TYPES[target_type(call)]).kind == "i":
@@ -206,7 +206,7 @@ def fold_cast(call: Call, x: Array) -> Array | None:
 
 
 def fold_sign(call: Call, x: Array) -> Array:
-    """Weights without a negative one are 0 and 1, as values are that cannot be negative."""
+    """Takes signs of constants; without negative ones they are 0 and 1, and stay so."""
     result = np.sign(x)
     zeros = result == 0
     sign = _plain_sign(call)
@@ -220,7 +220,7 @@ def fold_sign(call: Call, x: Array) -> Array:
 
 
 def fold_scatter(call: Call, there: Array, where: Array, numbers: Array) -> Array | None:
-    """At a mask; places that the exporter has computed are ONNX's own."""
+    """Evaluates a scatter at a mask; the reference evaluates one at places."""
     if where.dtype != np.bool_:
         return None
     _check_mask(call, there, where)
@@ -242,14 +242,14 @@ _ROUNDINGS: dict[str, Callable[[Array], Array]] = {
 
 
 def fold_quant(call: Call, x: Array, scale: Array, zero_point: Array, bits: Array) -> Array:
-    """To whole numbers of so many bits and back, as QONNX computes it."""
+    """Evaluates a Quant as QONNX does: to integers of some bits and back to floats."""
     low, high, rounding = _quant_form(call, bits)
     limited = np.clip(x / scale + zero_point, low, high)
     return np.asarray((rounding(limited) - zero_point) * scale)
 
 
 def _quant_form(call: Call, bits: Array) -> tuple[Array, Array, Callable[[Array], Array]]:
-    """The smallest and the largest whole number, and the rounding."""
+    """Returns the smallest and the largest integer, and the rounding function."""
     width, signed, narrow = float(bits.reshape(())), call.integer("signed"), call.integer("narrow")
     mode = call.text("rounding_mode", "ROUND").upper()
     if width < 1 + signed or width % 1 or mode not in _ROUNDINGS:

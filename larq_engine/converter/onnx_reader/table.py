@@ -1,4 +1,4 @@
-"""The operators of ONNX and QONNX that the converter reads: a row each."""
+"""The table of operators of ONNX and QONNX that the converter reads, one row each."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,10 +27,10 @@ class Row:
     """An operator.
 
     Attributes:
-        make: Adds it to the graph and gives its result, or the list of them.
-        fold: What it makes of constants; None where ONNX's reference computes that.
-        moves: Whether numbers only move through it, open sizes among them.
-        inputs: How many inputs must be there.
+        make: Adds the operator to the graph and returns its result, or a list of results.
+        fold: Evaluates the operator on constants; None if ONNX's reference does that.
+        moves: Whether the operator only moves numbers, open sizes included.
+        inputs: The number of inputs that must be present.
     """
 
     make: Callable[[Call], Any]

@@ -18,7 +18,7 @@ from larq_engine.converter.padding import VALID
 
 
 def conv_transpose(call: Call) -> Value:
-    """The host's operator makes all that the windows reach; the pads are cut off."""
+    """Makes a host's transposed convolution, which has no pads, and cuts them off its result."""
     net, x, filters = call.net, call.value(), call.weights(1, "its weights")
     rank, groups = len(x.shape), call.integer("group", 1)
     call.rank(x, 3, 4)
@@ -57,7 +57,7 @@ def conv_transpose(call: Call) -> Value:
 
 @dataclass(frozen=True)
 class _Side:
-    """Along one direction of what is made: its size, and what is left of it."""
+    """One direction of the result: its full size, and the part that is left without pads."""
 
     stride: int
     whole: int
@@ -99,7 +99,7 @@ def _reach(call: Call, sizes: Shape, taps: Sequence[int]) -> list[_Side]:
 
 
 def _spread(call: Call, filters: Array, groups: int) -> Array:
-    """Weights of groups as those of one, with zeros between the groups."""
+    """Returns the weights of groups as those of a single group, with zeros between the groups."""
     if groups == 1:
         return filters
     channels, outputs, *taps = filters.shape
@@ -114,7 +114,7 @@ def _spread(call: Call, filters: Array, groups: int) -> Array:
 
 
 def _open_sizes(net: Network, image: Tensor, lies: Shape) -> Tensor:
-    """A shape as a tensor, with the batch of an image where it is open."""
+    """Returns a shape as a tensor, with the image's batch if the batch is open."""
     if lies[0] != OPEN:
         return net.constant(list(lies))
     options = schema.make_options("ShapeOptions", outType=schema.type_number("INT32"))

@@ -1,4 +1,4 @@
-"""Makers of layers with weights, and of batch norms."""
+"""Makers of layers with weights and of batch norms."""
 
 import numpy as np
 
@@ -49,7 +49,7 @@ def conv(call: Call) -> Value:
 
 
 def _filters(call: Call, filters: Array | Value, depthwise: bool) -> Tensor:
-    """Of a convolution [outputs, height, width, inputs], else [1, height, width, outputs]."""
+    """Returns [outputs, height, width, inputs], or [1, height, width, outputs] if depthwise."""
     if isinstance(filters, Value):
         if call.integer("group", 1) > 1 or len(filters.shape) != 4:
             raise call.error("constant weights", "computed ones", "export it with constants folded")
@@ -60,20 +60,20 @@ def _filters(call: Call, filters: Array | Value, depthwise: bool) -> Tensor:
     return call.net.constant(whole.transpose(order))
 
 
-# How far sizes of weights may be from their mean, as a share of it, and count as one. An exporter
-# that computes (s - x) + x rounds twice, each time by 2**-24 of the result at most: of s - x, then
-# of s. Where no weight x is larger than k times the size that is meant, that is off by up to
-# (k + 2) * 2**-24 of it, and from a mean that is off as much, by twice that. Larger than 510 times
-# their size trained weights are not, and this allows that; sizes that are meant to be different, of
-# weights of up to 12 bits, are further apart.
+# Largest difference of weights' sizes from their mean, relative to it, that counts as rounding. An
+# exporter that computes (s - x) + x rounds twice, each time by at most 2**-24 of the result: first
+# the difference, then the sum. If no weight x is larger than k times the size that is meant, the
+# result is off by up to (k + 2) * 2**-24 of that size. The mean may be off by as much, so the
+# difference is up to twice that. The limit holds for k up to 510, and trained weights are smaller.
+# Sizes that differ on purpose, in weights of up to 12 bits, are further apart.
 _ROUNDING = 2.0**-14
 
 
 def _with_one_size(call: Call, weights: Array, channels: int) -> Array:
-    """Weights; where the sizes in each output channel differ by rounding alone, of one size.
+    """Returns the weights, with one size in each output channel if sizes differ only by rounding.
 
-    PyTorch's exporter computes (s - x) + x of small weights itself, whose rounding is no part of
-    what the model is meant to compute.
+    PyTorch's exporter itself computes (s - x) + x for small weights. The rounding of this sum is
+    not part of the model.
     """
     sizes, others = np.abs(weights), tuple(a for a in range(weights.ndim) if a != channels)
     if not weights.size:
@@ -99,7 +99,7 @@ def _bias(call: Call, outputs: int) -> Tensor:
 
 
 def gemm(call: Call) -> Value:
-    """alpha * a * b + beta * c, a and b transposed where it says so."""
+    """Makes alpha * a * b + beta * c, with a and b transposed if attributes say so."""
     a, b, c = call.value(), call.floats(1), call.input(2)
     alpha, beta = call.number("alpha", 1.0), call.number("beta", 1.0)
     call.rank(a, 2)
@@ -127,13 +127,13 @@ def gemm(call: Call) -> Value:
 
 
 def _turned(call: Call, x: Value) -> Value:
-    """A matrix transposed, as it lies."""
+    """Returns a matrix transposed, in the same tensor."""
     x = call.net.ordered(x, x.order)
     return Value(x.shape[::-1], x.tensor, tuple(1 - axis for axis in x.order))
 
 
 def _row(c: Array, units: int) -> Array | None:
-    """A constant that is added to all rows alike, as biases."""
+    """Returns a constant that is the same for all rows, like biases; None if it is not."""
     if c.ndim > 2 or c.shape[:-1] not in ((), (1,)) or c.shape[-1:] not in ((), (1,), (units,)):
         return None
     return np.broadcast_to(c.reshape(c.shape[-1:]), (units,))
@@ -147,7 +147,7 @@ def matmul(call: Call) -> Value:
 
 
 def product(call: Call, a: Value, b: Array | Value, bias: Array | None) -> Value:
-    """a * b, and biases if b is constant."""
+    """Makes a * b, plus biases if b is constant."""
     net, units = call.net, b.shape[-1]
     if a.shape[-1] != b.shape[-2]:
         raise call.error(
@@ -172,7 +172,7 @@ def product(call: Call, a: Value, b: Array | Value, bias: Array | None) -> Value
 
 
 def batch_norm(call: Call) -> Value:
-    """Of what training found: a factor and an offset for each channel."""
+    """Makes a batch norm with trained statistics: a factor and an offset for each channel."""
     x = call.value()
     rank = len(x.shape)
     if rank < 2 or call.integer("training_mode"):

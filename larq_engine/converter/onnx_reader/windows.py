@@ -1,4 +1,4 @@
-"""Windows of convolutions and poolings: their padding, and images of one line for sequences."""
+"""Windows of convolutions and poolings with their padding; a sequence is an image of one line."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,17 +30,17 @@ class Axis:
 
     @property
     def is_same(self) -> bool:
-        """Whether it pads as SAME does."""
+        """Tells whether the pads are those of SAME."""
         return self.pads == same_pads(self.size, self.taps, self.stride, self.dilation)
 
     @property
     def missing(self) -> int:
-        """How far the last window reaches beyond the padded image."""
+        """Number of pixels by which the last window reaches beyond the padded image."""
         extent = (self.taps - 1) * self.dilation + 1
         return max(0, (self.result - 1) * self.stride + extent - self.size - sum(self.pads))
 
     def taps_inside(self, before: int, behind: int) -> Array:
-        """How many taps of each window, not dilated, are in the image with so much around it."""
+        """Returns how many taps of each window, not dilated, are in an image with margins."""
         starts = np.arange(self.result) * self.stride - self.pads[0]
         ends = np.minimum(starts + self.taps, self.size + behind)
         return np.asarray(ends - np.maximum(starts, -before))
@@ -48,14 +48,14 @@ class Axis:
 
 @dataclass(frozen=True)
 class Windows:
-    """Those of an operator; a sequence is an image of one line."""
+    """The windows of an operator; a sequence is an image of one line."""
 
     axes: tuple[Axis, Axis]
     follows_size: bool
 
     @property
     def is_same(self) -> bool:
-        """Whether SAME is right, for images of all sizes if the model pads alike at all."""
+        """Tells whether SAME pads as the model does, at all sizes if the model's pads are fixed."""
         return all(
             axis.is_same and (self.follows_size or is_size_free(axis.taps, axis.stride))
             for axis in self.axes
@@ -67,7 +67,7 @@ class Windows:
 
     @property
     def pads(self) -> list[Pair]:
-        """Of all dimensions, with what the last windows need."""
+        """Pads of all dimensions, with those that the last windows need."""
         sides = [(axis.pads[0], axis.pads[1] + axis.missing) for axis in self.axes]
         return [(0, 0), *sides, (0, 0)]
 
@@ -80,12 +80,12 @@ class Windows:
 
     @property
     def stride(self) -> dict[str, int]:
-        """As options have it."""
+        """The strides as options of the schema."""
         return {"strideH": self.axes[0].stride, "strideW": self.axes[1].stride}
 
 
 def read_windows(call: Call, sizes: Shape, taps: Sequence[int]) -> Windows:
-    """Reads what an operator says of its windows; `sizes` are those of the image."""
+    """Reads the windows of an operator; `sizes` are those of the image."""
     rank = len(sizes)
     strides = _per_axis(call, "strides", rank, 1)
     dilations = _per_axis(call, "dilations", rank, 1)
@@ -118,7 +118,7 @@ def read_windows(call: Call, sizes: Shape, taps: Sequence[int]) -> Windows:
             )
         result = room // stride + 1
         if rounds_up and room % stride and result * stride < size + pads[0]:
-            result += 1  # a last window that begins in the image
+            result += 1  # There is a last window that begins in the image.
         axes.append(Axis(size, count, stride, gap, pads, result))
     return Windows((axes[0], axes[1]), mode.startswith("SAME"))
 
@@ -131,7 +131,7 @@ def _per_axis(call: Call, name: str, rank: int, default: int) -> list[int]:
 
 
 def as_image(net: Network, value: Value) -> Tensor:
-    """A value with channels at dimension 1 as an image with channels last."""
+    """Returns a value with channels at dimension 1 as an image with channels last."""
     rank = len(value.shape)
     last = net.ordered(value, channels_last(rank))
     if rank == 4:
@@ -141,7 +141,7 @@ def as_image(net: Network, value: Value) -> Tensor:
 
 
 def from_image(net: Network, image: Tensor, shape: Shape) -> Value:
-    """The other way round, for the shape that ONNX has."""
+    """Returns an image as a value of ONNX's shape, the inverse of `as_image`."""
     order = channels_last(len(shape))
     if len(shape) != 4:
         image = net.reshape(image, tuple(shape[axis] for axis in order))
@@ -149,7 +149,7 @@ def from_image(net: Network, image: Tensor, shape: Shape) -> Value:
 
 
 def padded(net: Network, image: Tensor, shape: Shape, windows: Windows, value: float) -> Tensor:
-    """An image of this shape with the pads of windows around it."""
+    """Returns an image of this shape with the windows' pads around it."""
     pads = windows.pads
     larger = tuple(
         size + sum(pair) if any(pair) else size for size, pair in zip(shape, pads, strict=True)

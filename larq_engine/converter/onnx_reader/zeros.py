@@ -1,4 +1,4 @@
-"""Counts what inputs meet at signs whose 0 is another value in the file than in ONNX."""
+"""Counts zeros at signs that have another value for 0 in the file than in ONNX."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _SEED = 0
 
 
 def count_zeros(made: Model, chosen: Mapping[Tensor, PlainSign]) -> str:
-    """Runs a float file on random inputs; tells of zeros at the signs that were chosen, if any."""
+    """Runs a file on random inputs and describes zeros that the chosen signs met, if any."""
     graph = made.graphs[0]
     before = [(value_before_sign(tensor), sign.layer) for tensor, sign in chosen.items()]
     layers = [(tensor, layer) for tensor, layer in before if tensor is not None]
