@@ -1,1 +1,1 @@
-"""Reads PyTorch modules. Nothing else in the package imports torch."""
+"""Reads PyTorch modules. No other part of the package imports torch."""

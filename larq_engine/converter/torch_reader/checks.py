@@ -1,4 +1,4 @@
-"""What a module and its example inputs must be before torch is asked to export them."""
+"""Checks a module and its example inputs before torch is asked to export them."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -7,10 +7,10 @@ from larq_engine.converter.torch_reader.packages import import_torch
 
 
 def check_module(module: Any) -> None:
-    """Raises what is wrong with a module, and what to do about it.
+    """Raises an error that says what is wrong with a module, and what to do about it.
 
     Raises:
-        TypeError: It is none.
+        TypeError: It is no module.
         ValueError: A part of it is in training mode, on another device or of another type.
     """
     torch = import_torch()
@@ -39,7 +39,7 @@ def check_module(module: Any) -> None:
 
 
 def check_inputs(example_inputs: Any) -> tuple[Any, ...]:
-    """The example inputs as a tuple of tensors.
+    """Returns the example inputs as a tuple of tensors.
 
     Raises:
         TypeError: They are no tensors.
@@ -76,7 +76,7 @@ def check_inputs(example_inputs: Any) -> tuple[Any, ...]:
                 f"example_inputs[{number}]: expected values, got the empty shape "
                 f"{tuple(tensor.shape)}; as in torch.randn(1, 3, 224, 224)"
             )
-    # Copies: torch.export takes a tensor that is there twice for one input.
+    # These are copies, as torch.export takes a tensor that occurs twice for one input.
     return tuple(tensor.detach().clone() for tensor in inputs)
 
 

@@ -1,9 +1,9 @@
 """Compares a float .tflite file with the module that it came from.
 
 A sign turns a rounding error into a difference of 2, so the two are not simply run side by side.
-The file runs from end to end. The module, as it was exported, runs with the file's value wherever
-it jumps from one value to another: the two may differ there only where the value before the jump
-is as close to it as rounding reaches. All else must agree up to rounding.
+The file runs from end to end. The exported module runs with the file's values at its jumps:
+operators that jump from one value to another. There the two may differ only if the value before the
+jump is so close to it that rounding can cross it. Everything else must agree up to rounding.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ from larq_engine.python.text_table import counted
 
 _SEED = 0
 
-# Batches that a file with an open one is compared at, beside that of the export.
+# Batches at which a file with an open batch is compared, besides that of the export.
 _BATCHES = (2, 9, 1)
 
 _AT_FAULT = "please report it with the module; check=False converts without this check"
@@ -41,12 +41,12 @@ _FIXED_BATCH = "open_batch=False leaves the batch as it is in the example inputs
 
 @dataclass(frozen=True)
 class _Case:
-    """What the file is compared with.
+    """A graph to compare the file with.
 
     Attributes:
         graph_module: The module, as it was exported.
-        inputs: Of it.
-        remedy: What to do if they differ.
+        inputs: Inputs of the graph.
+        remedy: The advice for the case that they differ.
     """
 
     graph_module: Any
@@ -55,7 +55,7 @@ class _Case:
 
 
 def compare_export(module: Any, exported: Exported) -> None:
-    """Compares what was exported with the module itself: the same operators, the same results.
+    """Compares the exported graph with the module itself: it must give the same results.
 
     Raises:
         ConversionError: They compute something else.
@@ -64,7 +64,7 @@ def compare_export(module: Any, exported: Exported) -> None:
     leaves = torch.utils._pytree.tree_leaves
     all_inputs = (exported.inputs, _random_inputs(torch, exported.inputs))
     with torch.no_grad():
-        # All of these first: the module may keep something of a call, and they share its tensors.
+        # All these calls come first: the module may keep tensors of a call that the graph shares.
         all_ours = [leaves(exported.original(*inputs)) for inputs in all_inputs]
         all_theirs = [leaves(module(*inputs)) for inputs in all_inputs]
     for ours, theirs in zip(all_ours, all_theirs, strict=True):
@@ -85,10 +85,11 @@ def compare_with_torch(
     """Runs the file and the module on the example inputs and on random ones.
 
     Returns:
-        What agreed, in words, and why the inputs have no other sizes; empty if they may.
+        A text that says what agrees, and the reason why input sizes are fixed; empty if they are
+        not.
 
     Raises:
-        ConversionError: Something does not.
+        ConversionError: They compute something else.
     """
     torch, exported = import_torch(), resized.exported
     what = f"module {type(module).__name__}"
@@ -127,12 +128,12 @@ def _compare_resized(
     taps: dict[Tensor, Jump],
     lowered: Lowered,
 ) -> tuple[str, str]:
-    """Runs the file and the module on inputs of another size, which users may ask for later.
+    """Runs the file and the module on inputs of other sizes, which users may ask for later.
 
-    The file is right for its own size all the same. So what is found is told, and no error.
+    The file is right for its own size in any case, so a difference is reported and raises no error.
 
     Returns:
-        What was found, in words, and why the sizes are fixed, as `find_fixed_sizes` does.
+        What agrees, in words, and the reason why sizes are fixed, as in `find_fixed_sizes`.
     """
     exported = resized.exported
     agreed: list[str] = []
@@ -154,7 +155,7 @@ def _compare_resized(
         try:
             case = _Case(graph_module, inputs, _AT_FAULT)
             _compare_cases(what, exported, jumps, taps, lowered, [case])
-        except ConversionError:  # a host's, or a difference
+        except ConversionError:  # A host's error, or a difference.
             not_compared.clear()
             return False
         agreed.append(named)
@@ -174,7 +175,7 @@ def _shapes(inputs: Sequence[Any]) -> str:
 
 
 def _find_taps(graph: Graph, lowered: Lowered, jumps: dict[str, Jump]) -> dict[Tensor, Jump]:
-    """The tensors of the file that hold what jumps; the last one that a node became."""
+    """Returns tensors of the file that hold the jumps' results, each the last of its node."""
     last = {lowered.nodes[t]: t for op in graph.ops for t in op.outputs if t in lowered.nodes}
     return {last[name]: jump for name, jump in jumps.items() if name in last}
 
@@ -182,7 +183,7 @@ def _find_taps(graph: Graph, lowered: Lowered, jumps: dict[str, Jump]) -> dict[T
 def _random_inputs(
     torch: Any, inputs: tuple[Any, ...], batch: int | None = None
 ) -> tuple[Any, ...]:
-    """Others of the same kind: what is nowhere negative may be under a root or a logarithm."""
+    """Returns random inputs; those of an input without negative values are not negative."""
     generator = torch.Generator().manual_seed(_SEED)
     made = []
     for tensor in inputs:
@@ -196,10 +197,10 @@ def _random_inputs(
 
 
 def _with_batch(what: str, module: Any, exported: Exported, batch: int) -> _Case | None:
-    """The module exported anew: a graph may hold the size of the batch that it was made with.
+    """Exports the module for another batch, as a graph may hold the size of its own batch.
 
     Returns:
-        None if PyTorch takes other operators for a single sample, whose signs are then not known.
+        The case; None if PyTorch uses other operators for one sample, whose signs are not known.
     """
     inputs = _random_inputs(import_torch(), exported.inputs, batch)
     graph_module = export(module, inputs).original
@@ -227,7 +228,7 @@ def _compare_cases(
     """Runs the file and the graphs on inputs of one shape.
 
     Returns:
-        For each case what its inputs met where the file has another sign of 0 than the module.
+        For each case, the zeros that its inputs met at signs whose 0 differs from the module's.
 
     Raises:
         ConversionError: They compute something else.
@@ -257,7 +258,8 @@ def _compare_cases(
         run = ForcedRun(case.graph_module, jumps, forced)
         problem = run.compare(case.inputs, got)
         if problem:
-            # Rounding may reach further than in most networks: double precision tells how far.
+            # Rounding may be larger than in most networks; a run in double precision shows how
+            # large.
             problem = run.compare(
                 case.inputs, got, run.in_double(case.inputs, exported.output_names)
             )
@@ -269,6 +271,6 @@ def _compare_cases(
 
 
 def _given(lowered: Lowered, inputs: tuple[Any, ...]) -> list[Any]:
-    """Inputs as the file takes them."""
+    """Returns the inputs in the order of dimensions that the file takes."""
     moved = (channels_to(x, last=True) for x in inputs) if lowered.channels_last else inputs
     return [tensor.contiguous() for tensor in moved]

@@ -9,10 +9,10 @@ from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.torch_reader.nodes import kind
 from larq_engine.converter.torch_reader.packages import import_torch
 
-# The batches that an open one has on the way: what differs between the two depends on it.
+# Sizes of an open batch in two exports: what differs between these depends on the batch.
 BATCHES = (5, 3)
 
-# What torch.export says, in a part of a word or two, and what the module must do in place of it.
+# Parts of torch.export's messages, and what the module must do instead.
 _REMEDIES = {
     "fake tensor in the exported program constant's list": (
         "it changes or reads tensors behind PyTorch's back, by .data; compute a new tensor: "
@@ -31,9 +31,9 @@ class Exported:
     """A module as two graphs of the same nodes.
 
     Attributes:
-        original: As it was exported.
-        rewritten: What is rewritten and becomes the file.
-        inputs: What it was exported with.
+        original: The graph as it was exported.
+        rewritten: The graph that is rewritten and becomes the file.
+        inputs: The inputs with which it was exported.
         input_names: The names of forward's arguments.
         output_names: The keys of a dictionary, else output_0 and so on.
         open_batch: Whether the first dimension of inputs is open.
@@ -51,12 +51,12 @@ def export(module: Any, inputs: tuple[Any, ...], batch: int | None = None) -> Ex
     """Exports a module in evaluation mode.
 
     Args:
-        module: It is left as it is.
-        inputs: What it is exported with.
-        batch: How many samples of the inputs, over and over; None for the inputs as they are.
+        module: The module, which is not changed.
+        inputs: The inputs for the export.
+        batch: The number of samples, for which the inputs are repeated; None keeps the inputs.
 
     Raises:
-        ConversionError: torch.export cannot; the module changes its own weights; or an output is no
+        ConversionError: torch.export fails; the module changes its own weights; or an output is no
             tensor.
     """
     torch = import_torch()
@@ -85,7 +85,7 @@ def export(module: Any, inputs: tuple[Any, ...], batch: int | None = None) -> Ex
 
 
 class Resized:
-    """A module exported for inputs of other sizes, once for each."""
+    """Exports of a module for inputs of other sizes, one for each size."""
 
     def __init__(self, module: Any, exported: Exported) -> None:
         self._module = module
@@ -93,7 +93,7 @@ class Resized:
         self._exports: dict[tuple[tuple[int, ...], ...], Exported | None] = {}
 
     def inputs(self, shapes: Sequence[tuple[int, ...]]) -> tuple[Any, ...]:
-        """The inputs of the export, cut or repeated."""
+        """Returns the inputs of the export, cut or repeated to these shapes."""
         return tuple(map(_cut, self.exported.inputs, shapes))
 
     def run(self, inputs: Sequence[Any]) -> None:
@@ -102,10 +102,10 @@ class Resized:
             self._module(*inputs)
 
     def at(self, shapes: Sequence[tuple[int, ...]]) -> Exported | None:
-        """Returns the module for inputs of these shapes; None if it does not run with them.
+        """Returns the export for inputs of these shapes; None if the module does not run on them.
 
         Raises:
-            ConversionError: torch.export cannot trace it there.
+            ConversionError: torch.export cannot trace the module for them.
         """
         key = tuple(shapes)
         if key not in self._exports:
@@ -113,12 +113,12 @@ class Resized:
         return self._exports[key]
 
     def graph(self, shapes: Sequence[tuple[int, ...]]) -> Any:
-        """Returns the graph of it, as it was exported; raises as `at` does."""
+        """Returns the graph as exported for these shapes; raises the same errors as `at`."""
         exported = self.at(shapes)
         return None if exported is None else exported.original
 
     def has_same_nodes(self, graph_module: Any) -> bool:
-        """Returns whether such a graph has the operators of the export."""
+        """Tells whether the graph has the operators of the first export."""
         original = self.exported.original
         names = [[node.name for node in made.graph.nodes] for made in (graph_module, original)]
         return names[0] == names[1]
@@ -126,26 +126,26 @@ class Resized:
     def _export(self, inputs: tuple[Any, ...]) -> Exported | None:
         try:
             self.run(inputs)
-        except Exception:  # whatever a module does with sizes that are not its own
+        except Exception:  # A module may raise anything for sizes that are not its own.
             return None
         return export(self._module, inputs)
 
 
 def _cut(tensor: Any, shape: tuple[int, ...]) -> Any:
-    """As much of a tensor, repeated where that is more."""
+    """Cuts a tensor to a shape, and repeats it where the shape is larger."""
     for axis, size in enumerate(shape):
         times = -(-size // tensor.shape[axis])
         tensor = import_torch().cat([tensor] * times, axis).narrow(axis, 0, size)
     return tensor.contiguous()
 
 
-# How torch.export tells the line that it could not follow, and the tensor that it does not know.
+# Patterns of the line that torch.export could not follow, and of a tensor that it does not know.
 _LINE = re.compile(r'raised this error:\s+(File "[^"]+", line \d+)')
 _TENSOR = re.compile(r"model attribute: ([\w.]+)\.")
 
 
 def _place(text: str) -> str:
-    """Where in the module an error of torch.export is, as far as its text tells."""
+    """Returns the place in the module that the text of an error of torch.export names, if any."""
     line, tensor = _LINE.findall(text), _TENSOR.search(text)
     part = tensor.group(1).rpartition(".")[0] if tensor else ""
     return (f", in '{part}'" if part else "") + (f" ({line[-1]})" if line else "")
@@ -163,10 +163,10 @@ def _with_batch(what: str, tensor: Any, batch: int) -> Any:
 
 
 def _check_mutations(what: str, program: Any) -> None:
-    """Raises for modules that keep something of their inputs.
+    """Raises ConversionError for modules that store something that depends on their inputs.
 
-    Weights that are changed by themselves, as Brevitas limits them whenever it runs, are computed
-    like any other constant.
+    Changes of weights that depend on weights only, as in Brevitas, are computed like any other
+    constant.
     """
     given = set(program.graph_signature.user_inputs)
     from_inputs: set[str] = set()
@@ -182,7 +182,7 @@ def _check_mutations(what: str, program: Any) -> None:
 
 
 def _check_outputs(what: str, program: Any, names: tuple[str, ...]) -> None:
-    """Raises for what is no tensor."""
+    """Raises ConversionError for an output that is no tensor."""
     outputs = [
         spec.arg for spec in program.graph_signature.output_specs if spec.kind.name == "USER_OUTPUT"
     ]
@@ -197,7 +197,7 @@ def _check_outputs(what: str, program: Any, names: tuple[str, ...]) -> None:
 
 
 def _remove_effects(graph_module: Any) -> None:
-    """Removes what makes sure of types that are known, and what writes to weights at the end."""
+    """Removes nodes that check types, which are known, or that write to weights at the end."""
     for node in reversed(list(graph_module.graph.nodes)):
         if kind(node).startswith(("aten._assert_tensor_metadata.", "aten.copy_.")):
             graph_module.graph.erase_node(node)

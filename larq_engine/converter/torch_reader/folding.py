@@ -1,4 +1,4 @@
-"""Computes in PyTorch what depends on parameters only: binary weights become constants."""
+"""Evaluates in PyTorch what depends only on parameters: binary weights become constants."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from larq_engine.converter.torch_reader.packages import import_torch
 
 
 class Constants:
-    """The values of nodes that depend on parameters, buffers and numbers only."""
+    """The values of nodes that depend only on parameters, buffers and numbers."""
 
     def __init__(self, module: Any) -> None:
         self._module = module
@@ -15,7 +15,7 @@ class Constants:
         self._is_constant: dict[Node, bool] = {}
 
     def is_constant(self, value: Any) -> bool:
-        """Whether an argument of a node is known before the module runs."""
+        """Tells whether an argument of a node is known before the module runs."""
         if not is_node(value):
             return True
         if value not in self._is_constant:
@@ -27,7 +27,7 @@ class Constants:
         return self._is_constant[value]
 
     def value(self, node: Node) -> Any:
-        """What a constant node makes."""
+        """Returns the value of a constant node."""
         torch = import_torch()
         if node not in self._values:
             if node.op == "get_attr":
@@ -40,7 +40,7 @@ class Constants:
 
 
 def fold_constants(module: Any) -> None:
-    """Makes a buffer of each constant that anything else reads."""
+    """Replaces each constant that other nodes read by a buffer."""
     torch = import_torch()
     graph, constants = module.graph, Constants(module)
     wanted = [
@@ -65,7 +65,7 @@ def fold_constants(module: Any) -> None:
 
 
 def is_repeatable(node: Node) -> bool:
-    """Whether an operator gives the same each time, and changes nothing."""
+    """Tells whether an operator always gives the same result, and changes nothing."""
     torch = import_torch()
     target = node.target
     if not isinstance(target, torch._ops.OpOverload):

@@ -1,6 +1,6 @@
-"""Runs an exported module with the file's values wherever it jumps, and compares the two.
+"""Runs an exported module with the file's values at its jumps, and compares the two.
 
-Nothing else of the file goes into the module: what it computes of these values is its own.
+No other values of the file are put into the module: it computes everything else itself.
 """
 
 import copy
@@ -16,29 +16,29 @@ from larq_engine.converter.torch_reader.nodes import kind
 from larq_engine.converter.torch_reader.packages import import_torch
 from larq_engine.converter.torch_reader.signs import Jump
 
-# Rounding may add up to this share of a tensor's largest value between two signs, and behind the
-# last. PyTorch's own results for a Bi-Real Net are 2e-7 off those in double precision.
+# Largest rounding between two signs, and behind the last, as a share of a tensor's largest value.
+# PyTorch's own results for a Bi-Real Net are 2e-7 off those in double precision.
 _REACH = 1e-4
 
-# If that is too little, the bound is so many times what PyTorch's own float32 results are off those
-# in double precision. PyTorch adds sums up in some 16 parts, which halves their rounding four times
-# over what a kernel does that adds one term after the other. The bound is as much again, as only
-# one run shows it.
+# If that is too little, the bound is this many times the difference of PyTorch's own results in
+# float32 and in double precision. PyTorch adds sums up in some 16 parts. So its rounding is about a
+# quarter of that of a kernel that adds one term after the other. The other factor of four is a
+# margin, as only one run is measured.
 _TIMES_PYTORCH = 16
 
-# Results that are further apart, of the largest value, differ by more than rounding: a place that
-# has no value in the file, such as the index of the largest value, jumped in double precision.
+# If results differ by more than this share of the largest value, rounding is not the cause: a place
+# without a value in the file, such as the index of the largest value, jumped in double precision.
 _MOST = 1e-2
 
 
 @dataclass(frozen=True)
 class Forced:
-    """What the file has where the module jumps.
+    """The file's values at a jump of the module.
 
     Attributes:
-        jump: Where.
-        value: What the file has there.
-        before: What that is the sign of, in the file, if that is known.
+        jump: The jump.
+        value: The file's value at the jump.
+        before: The file's value before it, of which `value` is the sign, if it is known.
     """
 
     jump: Jump
@@ -47,7 +47,7 @@ class Forced:
 
 
 class ForcedRun:
-    """A graph, the places where it jumps by the names of nodes, and the file's values there."""
+    """A graph, with its jumps by the names of nodes and the file's values there."""
 
     def __init__(
         self, graph_module: Any, jumps: Mapping[str, Jump], forced: Mapping[str, Forced]
@@ -62,12 +62,12 @@ class ForcedRun:
         outputs: Mapping[str, Any],
         precise: Mapping[str, Any] | None = None,
     ) -> str:
-        """Says what is other than rounding explains; nothing if all agrees.
+        """Describes a difference that rounding does not explain; returns "" if all agrees.
 
         Args:
-            inputs: Of the graph.
-            outputs: What the file has computed.
-            precise: The same run in double precision, as `in_double` makes it.
+            inputs: Inputs of the graph.
+            outputs: Outputs of the file.
+            precise: Results of the same run in double precision, from `in_double`.
         """
         torch = import_torch()
         precise = precise or {}
@@ -80,7 +80,7 @@ class ForcedRun:
             if jump.rounds:
                 wrong |= (got.double() - result.double()).abs() > 1 + reach  # more than a step
             if theirs is not None:
-                # Both have the sign of 0 there, which no rounding excuses.
+                # Both have the sign of 0 there, so rounding is no excuse.
                 wrong |= differs & (seen.distance == 0) & (theirs == 0)
             if wrong.any():
                 problems.append(
@@ -100,7 +100,7 @@ class ForcedRun:
         return problems[0] if problems else ""
 
     def in_double(self, inputs: tuple[Any, ...], names: tuple[str, ...]) -> dict[str, Any]:
-        """Values before each jump, and outputs, in double precision with the same jumps."""
+        """Returns values before each jump, and outputs, in double precision with the same jumps."""
         torch = import_torch()
         found: dict[str, Any] = {}
         module = _in_double(torch, self._graph_module)
@@ -111,7 +111,7 @@ class ForcedRun:
         try:
             with torch.no_grad():
                 outputs = self._run(module, tuple(map(_to_double, inputs)), keep)
-        except RuntimeError:  # an operator that has no double precision
+        except RuntimeError:  # An operator has no double precision.
             return {}
         found.update((_output(name), value) for name, value in zip(names, outputs, strict=True))
         return found
@@ -142,18 +142,21 @@ class ForcedRun:
                 return got
 
         run = Run(graph_module, garbage_collect_values=False)
-        run.extra_traceback = False  # Our errors are not of the graph's code.
+        run.extra_traceback = False  # Errors raised here are not of the graph's code.
         return list(torch.utils._pytree.tree_leaves(run.run(*inputs)))
 
 
 def _as_module_has_it(torch: Any, given: Forced, like: Any) -> tuple[Any, Any] | None:
-    """The file's value, and that before it, as the module has them; None if shapes differ."""
+    """Returns the file's value at a jump and that before it, as the module has them.
+
+    Returns None if the shapes differ.
+    """
     value = torch.from_numpy(np.array(given.value))
     value = (-value if given.jump.negated else value).to(like.dtype)
     order = _find_order(value, like)
     if order is None:
         return None
-    # A place that sign_of_zero is for differs from the module at 0.
+    # At a sign for which sign_of_zero was chosen, the file differs from the module at 0.
     before = given.before if given.jump.zero is None else None
     theirs = None if before is None else torch.from_numpy(np.array(before)).permute(order)
     return value.permute(order).contiguous(), theirs
@@ -162,9 +165,9 @@ def _as_module_has_it(torch: Any, given: Forced, like: Any) -> tuple[Any, Any] |
 def _find_equal(
     torch: Any, known: Iterable[Forced], result: Any, seen: "_Seen"
 ) -> tuple[Any, Any] | None:
-    """The value of a place that has none in the file: that of another which computes the same.
+    """Returns the value for a jump that has none in the file: that of an equal jump, or None.
 
-    The two differ where rounding decides, and nowhere else; None if there is no such place.
+    Two jumps count as equal if they differ only where rounding decides.
     """
     found = [_as_module_has_it(torch, given, result) for given in known]
     reach = _reach(seen.size)
@@ -177,14 +180,14 @@ def _find_equal(
 
 @dataclass(frozen=True)
 class _Seen:
-    """What is 0 where a value jumps, and a value of the size of what rounds before it."""
+    """A distance that is 0 where a value jumps, and a value with the size of what was rounded."""
 
     distance: Any
     size: Any
 
 
 def before_jump(run: Any, node: Any, jump: Jump, jumps: Mapping[str, Jump]) -> _Seen:
-    """What an interpreter that is at a node has before it."""
+    """Returns the distance and the size at the node that an interpreter is running."""
     torch = import_torch()
     if jump.value:
         name = jumps[jump.value].node if jump.value in jumps else jump.value
@@ -210,7 +213,7 @@ def _to_double(value: Any) -> Any:
 
 
 def _in_double(torch: Any, graph_module: Any) -> Any:
-    """A copy of a graph in double precision, also where nodes name their type."""
+    """Returns a copy of a graph in double precision, also for nodes that name their type."""
     made = copy.deepcopy(graph_module).double()
     for node in made.graph.nodes:
         if node.kwargs.get("dtype") == torch.float32:
@@ -220,10 +223,10 @@ def _in_double(torch: Any, graph_module: Any) -> Any:
 
 
 def _find_order(value: Any, like: Any) -> tuple[int, ...] | None:
-    """The order of dimensions that PyTorch has of a value of the file; None if it has other ones.
+    """Returns PyTorch's order of dimensions of a value of the file; None if no order fits.
 
-    litert_torch moves channels where it likes. Of several orders that fit, it is the one that
-    agrees best: a wrong one would be random.
+    litert_torch may move channels anywhere. If several orders fit, the one with the fewest
+    differences is returned, as a wrong order gives random values.
     """
     orders = [
         (0, *order)
@@ -236,7 +239,7 @@ def _find_order(value: Any, like: Any) -> tuple[int, ...] | None:
 
 
 def _reach(value: Any, precise: Any = None) -> float:
-    """How far rounding reaches at a value."""
+    """Returns how far rounding may move a value."""
     largest = largest_size(value)
     reach = _REACH * largest
     if precise is None or precise.shape != value.shape:
@@ -246,13 +249,13 @@ def _reach(value: Any, precise: Any = None) -> float:
 
 
 def largest_size(value: Any) -> float:
-    """The largest size of a tensor's finite values."""
+    """Returns the largest magnitude of a tensor's finite values."""
     sizes = value.abs()[value.isfinite()]
     return float(sizes.max()) if sizes.numel() else 0.0
 
 
 def difference(expected: Any, got: Any, precise: Any = None) -> str:
-    """How far two tensors are apart, if it is too far."""
+    """Describes the difference of two tensors; returns "" if rounding explains it."""
     if expected.shape != got.shape:
         return f"the shape {tuple(got.shape)} in place of {tuple(expected.shape)}"
     expected, got = expected.double(), got.double()

@@ -1,7 +1,7 @@
-"""Makes a float .tflite file of a graph, with the names of modules in it.
+"""Makes a float .tflite file of a graph, with names of modules for its tensors.
 
-litert_torch names operators after the modules that they are in. It exports what it gets once more,
-so each node of the graph is a module of its own here, whose name leads back to the node.
+litert_torch names operators after the modules that they are in, and exports its input once more. So
+each node of the graph becomes a module of its own here, whose name leads back to the node.
 """
 
 import re
@@ -20,7 +20,7 @@ from larq_engine.converter.torch_reader.packages import import_litert_torch, imp
 from larq_engine.converter.torch_reader.slices import Slice
 from larq_engine.converter.weights import WEIGHTED_KINDS
 
-# As litert_torch writes the name of a node's module into names of tensors.
+# The name of a node's module, as litert_torch writes it into names of tensors.
 _STEP = re.compile(r"_(node\d+);")
 
 # Nodes that become operators with weights.
@@ -29,15 +29,15 @@ _WEIGHTED = re.compile(r"aten\.(conv|linear|addmm|mm|bmm|matmul|baddbmm|_convolu
 
 @dataclass(frozen=True)
 class Lowered:
-    """A float model.
+    """A float model made by litert_torch.
 
     Attributes:
         content: The file.
-        model: The same, read.
-        nodes: The node that each tensor was, by the tensor.
+        model: The file as a Model.
+        nodes: For each tensor, the name of the node that it was.
         channels_last: Whether inputs and outputs have their channels last.
-        has_other_numbers: Whether numbers of it may be sizes: slices that are not known to be the
-            module's, and indices.
+        has_other_numbers: Whether numbers in it may be sizes: those of slices that are not known to
+            be the module's, and indices.
     """
 
     content: bytes
@@ -51,12 +51,12 @@ def lower(exported: Exported, channels_last: bool, slices: Mapping[str, Slice]) 
     """Makes the file.
 
     Args:
-        exported: The module.
+        exported: The exported module.
         channels_last: Whether inputs and outputs have their channels last.
-        slices: What its slices mean, by the names of nodes.
+        slices: The meaning of the module's slices, by the names of nodes.
 
     Raises:
-        ConversionError: litert_torch cannot.
+        ConversionError: litert_torch fails.
     """
     torch, litert_torch = import_torch(), import_litert_torch()
     nodes = [node for node in exported.rewritten.graph.nodes if node.op == "call_function"]
@@ -91,7 +91,7 @@ def lower(exported: Exported, channels_last: bool, slices: Mapping[str, Slice]) 
 
 
 def channels_to(tensor: Any, *, last: bool) -> Any:
-    """A tensor with its channels moved behind its other sizes, or in front of them."""
+    """Returns a tensor with its channels moved from dimension 1 to the end, or back."""
     if tensor.ndim < 3:
         return tensor
     return tensor.movedim(1, -1) if last else tensor.movedim(-1, 1)
@@ -150,14 +150,14 @@ def _slices(
     outputs: list[Node],
     slices: Mapping[str, Slice],
 ) -> dict[Tensor, Slice]:
-    """What slices mean, by their tensors; those of outputs have the names of these."""
+    """Returns the meaning of slices by their tensors; outputs are found by their nodes."""
     nodes = {tensor: parts[0] for tensor, parts in found.items() if len(parts) == 1}
     nodes |= {t: n for t, n in zip(graph.outputs, outputs, strict=True) if not found.get(t)}
     return {tensor: slices[node.name] for tensor, node in nodes.items() if node.name in slices}
 
 
 def _name_tensors(graph: Graph, found: dict[Tensor, list[Node]], outputs: list[Node]) -> None:
-    """Names what operators make, and the weights of those that make outputs, after modules."""
+    """Names results of operators, and weights of those that make outputs, after modules."""
     made_last = dict(zip(graph.outputs, outputs, strict=True))
     for op in graph.ops:
         parts = found[op.output]
@@ -179,7 +179,7 @@ def _is_weighted(node: Node) -> bool:
 
 
 def _back_to_weights(node: Node) -> list[Node]:
-    """A node and what it only does something to the result of, back to an operator with weights."""
+    """Returns a node and those before it, back to an operator with weights if it is a chain."""
     chain = [node]
     while not _is_weighted(chain[-1]):
         given = [other for other in chain[-1].all_input_nodes if other.op == "call_function"]

@@ -1,7 +1,7 @@
-"""Pads and slices that PyTorch gives in numbers, where litert_torch wrote the example's sizes.
+"""Restores pads and slices that PyTorch gives as numbers, where litert_torch wrote other ones.
 
-It writes pads as SAME where that is equal at the size of the example, and every slice with an end.
-For images of another size they are not what the module has.
+It writes pads as SAME if they are equal at the size of the example, and every slice with an end. At
+other sizes these differ from the module.
 """
 
 from collections.abc import Collection, Mapping
@@ -18,9 +18,9 @@ _CONVOLUTIONS = ("CONV_2D", "DEPTHWISE_CONV_2D")
 
 
 def pad_by_numbers(graph: Graph) -> None:
-    """SAME -> PAD and VALID, unless SAME pads alike whatever the size.
+    """Rewrites SAME as PAD and VALID, unless SAME pads equally at all sizes.
 
-    PyTorch itself has "same" for strides of 1 only, so all others are numbers.
+    PyTorch itself has "same" only for a stride of 1, so in all other cases the pads were numbers.
     """
     for op in list(graph.ops):
         if op.kind not in (*_CONVOLUTIONS, "MAX_POOL_2D") or op.options.padding != SAME:
@@ -38,7 +38,7 @@ def pad_by_numbers(graph: Graph) -> None:
 
 
 def _windows(op: Op) -> list[tuple[int, int, int]]:
-    """Taps, stride and dilation of height and width."""
+    """Returns taps, stride and dilation of height and width."""
     options = op.options
     if op.kind == "MAX_POOL_2D":
         taps, dilations = (options.filterHeight, options.filterWidth), (1, 1)
@@ -66,19 +66,19 @@ def _padded(op: Op, x: Tensor, pads: Array) -> list[Op]:
 def slice_to_ends(
     graph: Graph, named: Mapping[Tensor, Slice], slices: Collection[Slice]
 ) -> list[Tensor]:
-    """Slices have the module's numbers, and an open end where they reach the last pixel.
+    """Gives slices the module's numbers, and an open end if they reach the last pixel.
 
-    SLICE becomes STRIDED_SLICE: hosts let the output of a SLICE keep the sizes that the file has.
-    litert_torch gives some slices the names of what follows. They are taken for the one of the
-    module's that has their numbers.
+    A SLICE becomes a STRIDED_SLICE, because the output of a SLICE keeps its size if hosts resize a
+    file. litert_torch names some slices after a later node. Such a slice is matched with the one of
+    the module's slices that has its numbers.
 
     Args:
-        graph: It is changed.
-        named: The module's, by the outputs of those that have their names.
-        slices: All of the module's.
+        graph: The graph, which is changed.
+        named: The module's slices, by the outputs of those slices that have their names.
+        slices: All slices of the module.
 
     Returns:
-        The outputs of slices without a name or with other numbers than the module's.
+        The outputs of slices without a name, or with other numbers than the module's.
     """
     unknown = []
     for op in list(graph.ops):
@@ -95,14 +95,14 @@ def slice_to_ends(
 
 
 def _to_ends(op: Op, slices: Collection[Slice]) -> tuple[Op, bool]:
-    """Returns the slice, and whether it has the numbers of one of these."""
+    """Returns the slice, and whether it has the numbers of one of `slices`."""
     x, begin, ends, steps = op.inputs
     if x is None or begin is None or ends is None or steps is None:
         return op, False
     if begin.data is None or ends.data is None or steps.data is None:
         return op, False
     if op.options.newAxisMask or op.options.ellipsisMask:
-        return op, False  # The numbers are then not those of the dimensions.
+        return op, False  # The numbers do not belong to dimensions then.
     sizes = np.array(x.shape)
     begins, last = begin.data.astype(np.int64), ends.data.astype(np.int64)
     reaches = (last == sizes) & (steps.data > 0)

@@ -1,7 +1,7 @@
 """Opens the batch of a file that was made twice, with two sizes of the batch.
 
-What is equal in both files holds no size of the batch. What differs does: it is written anew so
-that it holds for every batch, or refused. So nothing depends on which operators there are.
+Numbers that are equal in both files do not depend on the batch. Numbers that differ do: they are
+rewritten so that they hold for every batch, or refused. So this works for all operators.
 """
 
 from collections.abc import Sequence
@@ -15,29 +15,29 @@ from larq_engine.converter.graph import Array, Graph, Op, Tensor
 
 _REMEDY = "open_batch=False leaves the batch as it is in the example inputs"
 
-# They let sizes of 1 go with every size.
+# Operators that broadcast sizes of 1 to every size.
 _BROADCASTING = (
     *("ADD", "BATCH_MATMUL", "DIV", "MAXIMUM", "MINIMUM", "MUL", "POW", "SELECT_V2", "SUB"),
     *("EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "NOT_EQUAL"),
     *("LOGICAL_AND", "LOGICAL_OR", "SQUARED_DIFFERENCE"),
 )
 
-# The inputs that are the sizes of an output.
+# For each operator, the input that gives the sizes of an output.
 _SIZES = {"BROADCAST_TO": 1, "FILL": 0, "RESHAPE": 1, "TRANSPOSE_CONV": 0}
 
 
 def open_batch(graph: Graph, other: Graph, batches: tuple[int, int], what: str) -> None:
-    """Opens the batch of the first graph.
+    """Opens the batch of `graph`.
 
     Args:
-        graph: A file's.
-        other: That of the same module, made with another batch.
-        batches: Those of the two.
-        what: What errors call the module.
+        graph: A file's graph.
+        other: The graph of the same module, made with another batch.
+        batches: The batches of the two.
+        what: The name of the module in errors.
 
     Raises:
-        ConversionError: The graphs have other operators, or one of them holds the batch in a way
-            that is not known.
+        ConversionError: The graphs have different operators, or one contains the batch in a form
+            that is not supported.
     """
     kinds, other_kinds = ([op.kind for op in made.ops] for made in (graph, other))
     if kinds != other_kinds:
@@ -74,7 +74,7 @@ class _Opening:
         self._graph.sort()
 
     def _signature(self, x: Tensor, y: Tensor, where: str) -> list[tuple[int, int]] | None:
-        """What each size is: so much for each sample, and so much more; None if all are fixed."""
+        """Returns each size as a number per sample and a fixed rest; None if all are fixed."""
         if x.shape == y.shape:
             return None
         first, second = self._batches
@@ -114,7 +114,7 @@ class _Opening:
         self._set_input(op, index, self._sizes_now(op, x, y))
 
     def _open_constant(self, op: Op, index: int, x: Tensor, y: Tensor) -> None:
-        """A constant with a row for each sample, all alike."""
+        """Opens a constant that has a row for each sample, if all rows are equal."""
         title = f"{op.kind} '{op.name}'"
         assert x.data is not None and y.data is not None
         axes = [n for n, (a, b) in enumerate(zip(x.shape, y.shape, strict=False)) if a != b]
@@ -146,7 +146,7 @@ class _Opening:
         self._set_input(op, index, made)
 
     def _others_have(self, op: Op, index: int, x: Tensor, axes: Sequence[int]) -> bool:
-        """Whether the sizes of the result come from another input, too."""
+        """Tells whether another input gives the result the same sizes."""
         from_behind = [axis - len(x.shape) for axis in axes]
         return any(
             t is not None
@@ -157,7 +157,7 @@ class _Opening:
         )
 
     def _sizes_now(self, op: Op, x: Array, y: Array) -> Tensor:
-        """Sizes that depend on the batch, computed when the model runs."""
+        """Returns sizes that depend on the batch, computed when the model runs."""
         first, second = self._batches
         parts: list[Tensor | None] = []
         for number, (a, b) in enumerate(zip(x.tolist(), y.tolist(), strict=True)):
@@ -179,7 +179,7 @@ class _Opening:
         return made
 
     def _batch(self) -> Tensor:
-        """The number of samples, when the model runs."""
+        """Returns the number of samples, computed when the model runs."""
         if self._batch_now is None:
             x = self._graph.inputs[0]
             sizes = Tensor(f"{x.name}/sizes", (len(x.shape),), "INT32")
@@ -213,7 +213,7 @@ class _Opening:
 
 
 def _first(data: Array, axes: Sequence[int]) -> Array:
-    """Returns the first of each of these dimensions."""
+    """Returns the data with only the first entry along these dimensions."""
     return data[tuple(slice(0, 1) if axis in axes else slice(None) for axis in range(data.ndim))]
 
 

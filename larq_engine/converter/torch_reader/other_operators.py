@@ -1,9 +1,9 @@
-"""Finds modules that take other operators for other images than for the example.
+"""Finds modules that run other operators on other images than on the example.
 
-What x[:, :, : x.shape[2] // 2 * 2] takes of an even number of rows is all of them, and nothing of
-the slice is left in what is exported. So it is with a pad that fills up to an even size, with
-numbers that are computed from a size, and with Python's own if. The module itself tells, run with
-images that are larger by some pixels or turned.
+For an even number of rows, x[:, :, : x.shape[2] // 2 * 2] takes all of them, and nothing of the
+slice is left in the export. The same is true of a pad to an even size, of numbers that are computed
+from a size, and of Python's own if. So the module itself is run on images that are larger by some
+pixels or have height and width exchanged.
 """
 
 import re
@@ -13,7 +13,7 @@ from larq_engine.converter.other_sizes import Shapes, grown_shapes
 from larq_engine.converter.torch_reader.exporting import Resized
 from larq_engine.converter.torch_reader.watching import is_layout, watch
 
-# The numbers of these are the module's own at every size.
+# Operators whose numbers must be the same at every size.
 _HAS_NUMBERS = re.compile(
     r"aten\.(\w*(conv|pad|pool|roll)|(add|sub|rsub|mul|div|pow|clamp\w*|hardtanh|where|full_like"
     r"|remainder|floor_divide|ge|gt|le|lt|eq|ne)_?\.)"
@@ -21,34 +21,34 @@ _HAS_NUMBERS = re.compile(
 
 
 def find_other_operators(resized: Resized) -> str:
-    """Runs the module with larger images and turned ones.
+    """Runs the module on larger images, and on images with height and width exchanged.
 
     Returns:
-        Why its file has one size; nothing if the module does the same with all of them.
+        The reason why its file has one size; empty if the module always runs the same operators.
     """
     sizes = [tuple(tensor.shape) for tensor in resized.exported.inputs]
     try:
         expected = _operators(resized, sizes)
-    except Exception:  # A module may do anything where its operators are written down.
+    except Exception:  # A module may do anything while its operators are recorded.
         return "the operators of the module cannot be compared with those at another size"
     for place in grown_shapes(sizes):
         has_run = False
         for shapes in place:
             try:
                 found = _operators(resized, shapes)
-            except Exception:  # A module may do anything with sizes that are not its own.
+            except Exception:  # A module may do anything with other sizes.
                 continue
             has_run = True
             if found != expected:
                 named = ", ".join(map(str, shapes))
                 return f"the module takes other operators for inputs of the shapes {named}"
         if has_run:
-            break  # Its channels are not in the other place.
+            break  # The channels are in this place.
     return ""
 
 
 def _operators(resized: Resized, shapes: Shapes) -> list[tuple[str, ...]]:
-    """Returns the names of the operators that the module runs, with what numbers may not vary."""
+    """Returns the names of the module's operators, with those numbers that must not vary."""
     found: list[tuple[str, ...]] = []
 
     def note(name: str, args: tuple[Any, ...]) -> None:

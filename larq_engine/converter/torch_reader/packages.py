@@ -1,10 +1,10 @@
-"""Imports what PyTorch modules need, or says how to install it."""
+"""Imports packages that PyTorch modules need, or says how to install them."""
 
 from typing import Any
 
 from larq_engine.python.extras import pip_install
 
-# Without the index, pip takes PyTorch's build for CUDA: gigabytes more.
+# Without this index, pip takes PyTorch's build for CUDA, which is gigabytes larger.
 _INSTALL = (
     "pip install torch --index-url https://download.pytorch.org/whl/cpu, then "
     + pip_install("torch")
@@ -12,7 +12,7 @@ _INSTALL = (
 
 
 def import_torch() -> Any:
-    """Returns PyTorch, or raises ImportError that says how to install it."""
+    """Returns PyTorch, or raises an ImportError that says how to install it."""
     try:
         import torch
     except ModuleNotFoundError as error:
@@ -25,7 +25,7 @@ def import_torch() -> Any:
 
 
 def import_litert_torch() -> Any:
-    """Returns litert_torch, without its progress display, or says how to install it."""
+    """Returns litert_torch without its progress display, or says how to install it."""
     try:
         import litert_torch
     except ModuleNotFoundError as error:

@@ -1,6 +1,6 @@
-"""Writes pads that repeat an image, or cut from it, as slices of it.
+"""Rewrites pads that repeat parts of an image, or that cut it, as slices of the image.
 
-litert_torch writes masks and ends of the example's size for them.
+For such pads, litert_torch writes masks and ends that fit only the example's size.
 """
 
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ _END = 2**63 - 1
 
 
 def write_pads(module: Any) -> None:
-    """Replaces circular pads, replicating ones of more than a pixel, and negative ones of numbers.
+    """Replaces circular pads, replicating ones of more than a pixel, and negative constant ones.
 
-    litert_torch knows reflecting pads, and replicating ones of a pixel.
+    litert_torch supports reflecting pads, and replicating ones of a pixel.
     """
     graph = module.graph
     for node in list(graph.nodes):
@@ -36,14 +36,14 @@ def write_pads(module: Any) -> None:
 
 
 class _Writer:
-    """Makes what is in the place of a node."""
+    """Makes the replacement of a node."""
 
     def __init__(self, graph: Any, node: Node) -> None:
         self._graph = graph
         self._node = node
 
     def cut_off(self, x: Node, pads: Sequence[int]) -> Node:
-        """What negative pads leave."""
+        """Returns the part that negative pads leave."""
         for axis, left, right in _sides(x, pads):
             if left < 0 or right < 0:
                 x = self._cut(x, axis, max(0, -left), right if right < 0 else _END)
@@ -69,7 +69,7 @@ class _Writer:
 
 
 def _sides(x: Node, pads: Sequence[int]) -> list[tuple[int, int, int]]:
-    """Axes, from the last, and the pads on both sides."""
+    """Returns the axes, the last one first, with the pads on both sides."""
     last = len(shape(x) or ()) - 1
     pairs = zip(pads[::2], pads[1::2], strict=True)
     return [(last - number, left, right) for number, (left, right) in enumerate(pairs)]

@@ -1,7 +1,6 @@
-"""Writes max pools whose last window may end beyond the image as pads and pools that do not.
+"""Rewrites max pools whose last window may end beyond the image as pads and plain pools.
 
-litert_torch pads a dimension in which the windows end with the image as much as one in which
-they do not.
+litert_torch pads all dimensions equally, also one in which the windows end with the image.
 """
 
 import math
@@ -15,7 +14,7 @@ from larq_engine.converter.torch_reader.packages import import_torch
 
 @dataclass(frozen=True)
 class Windows:
-    """The windows of a max pool in one dimension, the last of which may end beyond the image."""
+    """Windows of a max pool along one dimension; the last may end beyond the image."""
 
     size: int
     taps: int
@@ -25,21 +24,21 @@ class Windows:
 
     @property
     def count(self) -> int:
-        """How many windows there are; none or fewer if the image is too small for one."""
+        """Number of windows; 0 or less if the image is too small for one."""
         count = -(-self._room // self.step) + 1
-        # The last one begins in the image or in the pad before it.
+        # The last window must begin in the image or in the pad before it.
         return count - 1 if (count - 1) * self.step >= self.size + self.pad else count
 
     @property
     def beyond(self) -> int:
-        """How far the last window ends beyond the image and its pad."""
+        """Number of pixels by which the last window ends beyond the image and its pad."""
         return max(0, (self.count - 1) * self.step - self._room)
 
     @property
     def is_for_every_size(self) -> bool:
-        """Whether the pads of this image make the right windows of an image of any size.
+        """Tells whether this image's pads give the right windows for an image of any size.
 
-        What is beyond repeats with the step, but for images that are smaller than the window.
+        The pixels beyond repeat with the step, except for images that are smaller than the window.
         """
         others = [
             replace(self, size=size)
@@ -53,13 +52,13 @@ class Windows:
 
     @property
     def _room(self) -> int:
-        """How far the first window could move until it ends with the image and its pad."""
+        """Distance that the first window can move until it ends with the image and its pad."""
         return self.size + 2 * self.pad - self.gap * (self.taps - 1) - 1
 
 
 @dataclass(frozen=True)
 class _Pool:
-    """A max pool with `ceil_mode`, and its windows in each dimension."""
+    """A max pool with `ceil_mode`, and its windows along each dimension."""
 
     node: Node
     windows: tuple[Windows, ...]
@@ -85,7 +84,7 @@ def write_pools(module: Any) -> None:
 
 
 def held_pool(module: Any) -> str:
-    """Why the file of a graph as it was exported has one size; nothing if its pools have any."""
+    """Returns why a graph's file has one size; empty if its pools allow any size."""
     for pool in _rounded_up(module):
         if not all(windows.is_for_every_size for windows in pool.windows):
             return f"how far the windows of '{pool.node.name}' reach follows from the image's size"

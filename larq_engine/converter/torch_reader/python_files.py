@@ -1,4 +1,4 @@
-"""Gets a module out of a Python file: FILE.py:FUNCTION."""
+"""Loads a module from a Python file: FILE.py:FUNCTION."""
 
 import importlib.util
 import sys
@@ -14,13 +14,13 @@ def call_function(file: Path, name: str) -> tuple[Any, Any]:
     """Runs a file and calls one of its functions, which takes no arguments.
 
     Returns:
-        What it returns: a module, and its example inputs.
+        The results of the function: a module and its example inputs.
 
     Raises:
         FileNotFoundError: There is no such file.
         ImportError: PyTorch is not installed.
-        ConversionError: It has no such function, or this does not return the two.
-        ValueError: The module or an input is not fit for a conversion.
+        ConversionError: There is no such function, or it does not return the two.
+        ValueError: The module or an input cannot be converted.
     """
     what = f"model '{file}:{name}'"
     if not file.is_file():
@@ -29,7 +29,7 @@ def call_function(file: Path, name: str) -> tuple[Any, Any]:
     spec = importlib.util.spec_from_file_location(file.stem, file)
     assert spec is not None and spec.loader is not None
     loaded = importlib.util.module_from_spec(spec)
-    # It may import what lies beside it, and torch looks its classes up by the module's name.
+    # The file may import its neighbours, and torch finds its classes by the module's name.
     sys.path.insert(0, str(file.resolve().parent))
     sys.modules[file.stem] = loaded
     spec.loader.exec_module(loaded)

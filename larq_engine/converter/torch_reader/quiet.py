@@ -1,4 +1,4 @@
-"""Keeps what torch, litert_torch and what these import say about themselves off the terminal."""
+"""Keeps messages of torch, litert_torch and the packages that they import off the terminal."""
 
 import contextlib
 import logging
@@ -8,16 +8,16 @@ from collections.abc import Iterator
 
 from larq_engine.converter.quiet import quiet_tensorflow
 
-# What the imports set for themselves, and how litert_torch is told not to draw its progress.
+# Variables that the imports set, and the one that stops litert_torch from drawing progress.
 _ENVIRONMENT = {"TF_CPP_MIN_LOG_LEVEL": None, "LITERT_TORCH_SHOW_PROGRESS": "n"}
 
-# Libraries that warn of builds of them for other devices.
+# Libraries that warn that they are not built for other devices.
 _LOGGERS = ("torch", "torchao")
 
 
 @contextlib.contextmanager
 def quiet_torch() -> Iterator[None]:
-    """Drops commentary in this block. The user's own environment counts, and is as it was then."""
+    """Drops log messages in this block; the user's environment is respected and restored."""
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     levels = [logger.level for logger in loggers]
     before = {name: os.environ.get(name) for name in _ENVIRONMENT}

@@ -1,4 +1,4 @@
-"""PyTorch modules to float .tflite files: torch.export, our own rewriting, litert_torch."""
+"""Makes float .tflite files of PyTorch modules: torch.export, our rewriting, litert_torch."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -38,9 +38,9 @@ class TorchModel:
 
     Attributes:
         content: The file.
-        remarks: What the report must say of the way to it.
+        remarks: Remarks on the conversion for the report.
         compared: What was compared with PyTorch, in words; empty if nothing was.
-        fixed_sizes: Why its inputs have no other sizes; empty if other sizes are right.
+        fixed_sizes: The reason why its inputs have fixed sizes; empty if other sizes are right.
     """
 
     content: bytes
@@ -63,10 +63,10 @@ def torch_to_tflite(
 
     Raises:
         ImportError: torch or litert_torch is not installed.
-        TypeError: Something is no module, or no tensor.
-        ValueError: An argument is none of the possible ones; the module is in training mode, on
-            another device or of another type than float32.
-        ConversionError: The module cannot be exported or lowered, or computes something else then.
+        TypeError: An argument is no module or no tensor.
+        ValueError: An argument has a wrong value; the module is in training mode, on another device
+            or of another type than float32.
+        ConversionError: The module cannot be exported or lowered, or the file differs from it.
     """
     choice = SignOfZero.read(sign_of_zero)
     with quiet_torch():
@@ -101,7 +101,7 @@ def torch_to_tflite(
             progress("comparing with PyTorch")
             compared, differs = compare_with_torch(module, resized, jumps, lowered)
             fixed = held or differs or find_other_operators(resized)
-        # What the module keeps of its last call must not be of another size.
+        # The module may keep tensors of its last call, which must not be of another size.
         resized.run(inputs)
     return TorchModel(lowered.content, remarks, compared, fixed)
 
@@ -110,7 +110,7 @@ def _held_numbers(resized: Resized, choice: SignOfZero, slices: Slices, lowered:
     """Compares the numbers of a file with those of the files of two larger sizes.
 
     Returns:
-        Why the sizes are fixed; nothing if the numbers are the same.
+        The reason why the sizes are fixed; empty if the numbers are the same.
     """
     sizes = [tuple(tensor.shape) for tensor in resized.exported.inputs]
     compared = 0

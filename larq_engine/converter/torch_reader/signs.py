@@ -1,10 +1,10 @@
-"""Writes signs in the one form that every step behind this knows.
+"""Rewrites signs in the one form that all later steps know.
 
-A sign of x, +1 for 0, becomes sign(sign(x) + 0.5), or sign(sign(x) - 0.5) if it is -1 for 0.
-litert_torch moves channels past these operators, and the converter reads them. torch.sign itself
-has three values. The module may say what becomes of 0 (x.sign() + (x == 0), a mask, a choice). Else
-the sign stays as it is, but for weights of which some are 0; for these the option sign_of_zero is
-needed. Other signs are chosen in the file (third_values.py).
+A sign of x that is +1 for 0 becomes sign(sign(x) + 0.5); one that is -1 for 0, sign(sign(x) - 0.5).
+litert_torch can move channels past these operators, and the converter recognises them. torch.sign
+itself has three values. The module may turn 0 into another value (x.sign() + (x == 0), a mask, a
+choice). Otherwise the sign stays as it is, except for weights of which some are 0: these need the
+option sign_of_zero. All other signs are chosen in the file (third_values.py).
 """
 
 from dataclasses import dataclass, replace
@@ -33,23 +33,23 @@ _COMPARISONS = tuple(
     for name in ("eq", "ge", "gt", "le", "lt", "ne")
     for of in ("Scalar", "Tensor")
 )
-# What goes from one whole number to the next at once.
+# Operators that jump from one whole number to the next.
 _ROUNDINGS = tuple(f"aten.{name}.default" for name in ("round", "floor", "ceil", "trunc"))
 _CAST = "aten._to_copy.default"
 
 
 @dataclass(frozen=True)
 class Jump:
-    """Where the module, as it was exported, goes from one value to another at once.
+    """A place where the exported module jumps from one value to another.
 
     Attributes:
-        node: The name of the node that does.
-        value: The name of the node that is 0 where it does; "" for a comparison or a rounding,
-            whose inputs tell.
-        zero: What it is for 0 in the file, if the module says something else.
-        negated: Whether the file has its negative.
-        layer: What `sign_of_zero` calls it.
-        rounds: Whether it goes from one whole number to the next.
+        node: The name of the node that jumps.
+        value: The name of the node that is 0 at the jump; "" for a comparison or a rounding, for
+            which its inputs show that.
+        zero: Its value for 0 in the file, if that differs from the module's.
+        negated: Whether the file has the negative.
+        layer: Its name in `sign_of_zero`.
+        rounds: Whether it jumps from one whole number to the next.
     """
 
     node: str
@@ -62,12 +62,12 @@ class Jump:
 
 @dataclass(frozen=True)
 class Signs:
-    """What the signs of a graph have become.
+    """The result of rewriting the signs of a graph.
 
     Attributes:
-        jumps: Where values jump, by the names of nodes in the graph.
-        plain: The signs of three values among them, by the same names.
-        constants: Signs of weights that got another value for 0, with that.
+        jumps: The jumps, by the names of nodes in the graph.
+        plain: Those of the jumps that are signs of three values, by the same names.
+        constants: Signs of weights that got another value for 0, with this value.
     """
 
     jumps: dict[str, Jump]
@@ -79,7 +79,7 @@ def write_signs(module: Any, sign_of_zero: SignOfZero) -> Signs:
     """Rewrites the signs in a graph.
 
     Raises:
-        ConversionError: A sign of weights has three values, and nothing says what becomes of 0.
+        ConversionError: A sign of weights has three values, and no value was chosen for 0.
         ValueError: `sign_of_zero` names a layer that has no such sign.
     """
     graph = module.graph
@@ -87,7 +87,7 @@ def write_signs(module: Any, sign_of_zero: SignOfZero) -> Signs:
     finder = SignFinder(constants)
     joined = {node.name: node.meta.get(JOINED, ()) for node in graph.nodes}
     jumps: dict[str, Jump] = {}
-    # From the last to the first: of (x >= 0) * 2 - 1, the whole is the sign.
+    # Goes from the last to the first: in (x >= 0) * 2 - 1, the whole expression is the sign.
     for node in reversed(list(graph.nodes)):
         found = finder.find(node) if kind(node) and node.users else None
         if found is None or found.x is None or shape(found.x) != shape(node):
@@ -112,7 +112,7 @@ def write_signs(module: Any, sign_of_zero: SignOfZero) -> Signs:
     }
     jumps |= {name: Jump(name, left[name].args[0].name) for name in three}
     jumps = {name: jump for name, jump in jumps.items() if name in left}
-    # The module has them still.
+    # The module still has the nodes that were joined.
     jumps |= {
         f"joined {name}": replace(jump, node=name)
         for jump in jumps.values()
@@ -122,7 +122,7 @@ def write_signs(module: Any, sign_of_zero: SignOfZero) -> Signs:
 
 
 def _other_jump(node: Node) -> Jump | None:
-    """A comparison, a rounding or a cast of floats to a type that has steps."""
+    """Returns the jump of a comparison, a rounding, or a cast of floats to integers or booleans."""
     if kind(node) in (*_COMPARISONS, *_ROUNDINGS):
         return Jump(node.name, rounds=kind(node) in _ROUNDINGS)
     if kind(node) != _CAST or not node.args[0].meta["val"].is_floating_point():
@@ -138,7 +138,7 @@ def _other_jump(node: Node) -> Jump | None:
 def _choose(
     graph: Any, plain: list[Node], constants: Constants, sign_of_zero: SignOfZero
 ) -> dict[PlainSign, float]:
-    """Says what weights of 0 become. Without a negative one, they have two values by themselves."""
+    """Chooses a value for weights of 0, unless no weight is negative: then there are two values."""
     chosen: dict[PlainSign, float] = {}
     for node in plain:
         if not constants.is_constant(node):
@@ -165,10 +165,10 @@ def _plain_sign(node: Node) -> PlainSign:
 
 
 def _replace(graph: Any, node: Node, x: Node, zero: float, positive: float) -> Node:
-    """Puts `positive` where x > 0, its negative where x < 0, and `zero` in the place of a node.
+    """Replaces a node by `positive` where x > 0, its negative where x < 0, and `zero` at 0.
 
     Returns:
-        The node of the sign. Behind it a negation may follow, which others take into themselves.
+        The node of the sign. A negation may follow, which its readers can take in.
     """
     aten = import_torch().ops.aten
     steps: list[tuple[Any, tuple[float, ...]]] = [
@@ -191,5 +191,5 @@ _OURS = "larq_engine_sign"
 
 
 def is_ours(node: Node) -> bool:
-    """Whether a node is, or is on the way to, a sign that was written here."""
+    """Tells whether a node is part of a sign that was written here."""
     return _OURS in node.meta

@@ -1,10 +1,11 @@
 """Finds out what the numbers of a module's slices mean for images of other sizes.
 
-A negative number counts from the end, and torch.export keeps it. What a module computes from a
-size, as in x.narrow(2, 1, x.shape[2] - 2), is a number like any other in what is exported. The
-module at a dozen other sizes tells the two apart, and numbers that follow from a size in a third
-way, as in x[:, :, : x.shape[2] // 2]. It is watched as it runs, which takes a hundredth of the time
-of an export; it is exported where the two do not have the same slices.
+A negative number counts from the end, and torch.export keeps it. A number that a module computes
+from a size, as in x.narrow(2, 1, x.shape[2] - 2), looks like any other in the export. Running the
+module at a dozen other sizes tells the two apart. It also finds numbers that depend on a size in
+another way, as in x[:, :, : x.shape[2] // 2]. The module is watched as it runs, which takes a
+hundredth of the time of an export. It is exported if the slices that it runs are not those of the
+export.
 """
 
 import math
@@ -19,17 +20,17 @@ from larq_engine.converter.torch_reader.nodes import kind, shape
 from larq_engine.converter.torch_reader.watching import is_layout, watch
 
 _SLICE = "aten.slice.Tensor"
-_OPEN = 2**31 - 1  # Larger numbers are how PyTorch writes that there is no end.
+_OPEN = 2**31 - 1  # Larger numbers are PyTorch's way to write that there is no end.
 
 
 @dataclass(frozen=True)
 class Slice:
-    """A part of a dimension, as Python has it.
+    """A part of a dimension, as in Python.
 
     Attributes:
-        begin: Where it begins; if it is negative, so far from the end.
-        end: What it does not reach, likewise; None if it reaches the end.
-        step: How far the next one is.
+        begin: The first place; a negative number counts from the end.
+        end: The place behind the last; a negative number counts from the end, None is the end.
+        step: The distance from one place to the next.
     """
 
     begin: int
@@ -37,14 +38,14 @@ class Slice:
     step: int
 
     def at(self, size: int) -> tuple[int, int, int]:
-        """Returns its begin, end and step in a dimension of this size."""
+        """Returns begin, end and step in a dimension of this size."""
         begin, end, step = slice(self.begin, self.end, self.step).indices(size)
         return begin, max(begin, end), step
 
 
 @dataclass(frozen=True)
 class _Cut:
-    """What a slice takes, and the size of the dimension that it cuts."""
+    """The numbers of a slice, and the size of the dimension that it cuts."""
 
     numbers: Slice
     size: int
@@ -55,9 +56,9 @@ class Slices:
     """The slices of a module.
 
     Attributes:
-        known: What they mean, by the names of their nodes.
-        held: The names of those that a file of other sizes would need in another form: their
-            numbers follow from a size in another way, or they take all of the example.
+        known: The meaning of the slices, by the names of their nodes.
+        held: The names of slices that a file of other sizes would need in another form: their
+            numbers depend on a size in another way, or they take all of the example.
     """
 
     known: dict[str, Slice]
@@ -68,8 +69,8 @@ def read_slices(module: Any, resized: Resized) -> Slices:
     """Reads the slices of a graph.
 
     Args:
-        module: The graph's.
-        resized: The same at other sizes.
+        module: The module of the graph.
+        resized: The same module at other sizes.
     """
     cuts = _cuts(module)
     found = {name: cut.numbers for name, cut in cuts.items()}
@@ -91,25 +92,25 @@ def read_slices(module: Any, resized: Resized) -> Slices:
 
 
 def _cuts(module: Any) -> dict[str, _Cut]:
-    """Returns what the slices of a graph take, by the names of their nodes."""
+    """Returns the numbers of a graph's slices, by the names of their nodes."""
     nodes = [node for node in module.graph.nodes if kind(node) == _SLICE]
     return {node.name: _read(shape(node.args[0]) or (), node.args) for node in nodes}
 
 
 def _read(sizes: Sequence[int], args: Sequence[Any]) -> _Cut:
-    """Reads what aten.slice is given; the sizes are those of its tensor."""
+    """Reads the arguments of aten.slice; `sizes` are those of its tensor."""
     dimension, begin, end, step = [*args[1:], *[None] * 4][:4]
     end = None if end is None or end >= _OPEN else end
     return _Cut(Slice(begin or 0, end, step or 1), int(sizes[dimension or 0]))
 
 
 def _has_numbers(numbers: Slice) -> bool:
-    """Returns whether a slice has numbers that the module may have computed."""
+    """Tells whether a slice has numbers that the module may have computed."""
     return numbers.begin > 0 or (numbers.end is not None and numbers.end > 0)
 
 
 def _at_other_sizes(resized: Resized) -> list[dict[str, _Cut]]:
-    """Returns the export's slices at each other size at which the module has the same operators."""
+    """Returns the export's slices at all other sizes at which the operators are the same."""
     found = []
     sizes = [tuple(tensor.shape) for tensor in resized.exported.inputs]
     cuts = _cuts(resized.exported.original)
@@ -133,10 +134,10 @@ def _at_other_sizes(resized: Resized) -> list[dict[str, _Cut]]:
 
 
 def _find_places(cuts: Sequence[_Cut], among: Sequence[_Cut]) -> list[int] | None:
-    """Returns where the slices of an export are among those that the module runs.
+    """Returns the places of an export's slices among the slices that the module runs.
 
-    It runs others too, as in a circular pad, which is one operator of the export. There must be one
-    way only to find them in their order.
+    The module runs others too, as in a circular pad, which is one operator of the export. So the
+    places are known only if there is a single way to find the slices in their order.
     """
     first, last = _search(cuts, among), _search(cuts[::-1], among[::-1])
     if len(first) < len(cuts) or first != [len(among) - 1 - place for place in reversed(last)]:
@@ -145,7 +146,7 @@ def _find_places(cuts: Sequence[_Cut], among: Sequence[_Cut]) -> list[int] | Non
 
 
 def _search(cuts: Sequence[_Cut], among: Sequence[_Cut]) -> list[int]:
-    """Returns the first place of each, behind that of the one before, as far as they are found."""
+    """Returns the first place of each in turn, behind the previous place, until one is missing."""
     places = list[int]()
     for place, cut in enumerate(among):
         if len(places) < len(cuts) and cut == cuts[len(places)]:
@@ -155,14 +156,14 @@ def _search(cuts: Sequence[_Cut], among: Sequence[_Cut]) -> list[int]:
 
 @dataclass(frozen=True)
 class _Watched:
-    """What a module runs: the names of its operators, and its slices, in their order."""
+    """The operators that a module runs, by name, and its slices, both in order."""
 
     operators: list[str]
     cuts: list[_Cut]
 
 
 def _watched(resized: Resized, shapes: Sequence[tuple[int, ...]]) -> _Watched | None:
-    """Returns what the module runs; None if it does not run with such inputs."""
+    """Returns what the module runs; None if it does not run on such inputs."""
     found = _Watched([], [])
 
     def note(name: str, args: tuple[Any, ...]) -> None:
@@ -173,20 +174,20 @@ def _watched(resized: Resized, shapes: Sequence[tuple[int, ...]]) -> _Watched | 
 
     try:
         watch(resized, shapes, note)
-    except Exception:  # A module may do anything with sizes that are not its own.
+    except Exception:  # A module may do anything with other sizes.
         return None
     return found
 
 
 def _is_far_larger(shape: tuple[int, ...], size: tuple[int, ...]) -> bool:
-    """Returns whether an input has so many values that the module may lack time and memory."""
+    """Tells whether an input is so much larger that the module may lack time and memory."""
     return math.prod(shape) > 4 * math.prod(size)
 
 
 def _meaning(cut: _Cut, others: Sequence[_Cut]) -> Slice | None:
     """Returns the slice that takes the same as the module's at all sizes; None if none does.
 
-    Its numbers are the module's, count from the end, or are left open.
+    Each of its numbers is the module's own, counts from the end, or is left open.
     """
     here, size = cut.numbers, cut.size
     begins = [here.begin, here.begin - size] if here.begin > 0 else [here.begin]
@@ -202,14 +203,14 @@ def _meaning(cut: _Cut, others: Sequence[_Cut]) -> Slice | None:
 
 
 def _may_vary(name: str, size: int, others: Sequence[Mapping[str, _Cut]]) -> bool:
-    """Returns whether a slice cuts a dimension that has another size in images of other sizes."""
+    """Tells whether a slice cuts a dimension whose size differs in images of other sizes."""
     sizes = [cuts[name].size for cuts in others if name in cuts]
     return not sizes or sizes != [size] * len(sizes)
 
 
 def _takes_all(size: int, meant: Slice) -> bool:
-    """Returns whether a slice takes all of the example, but not of every other size.
+    """Tells whether a slice takes all of the example, but not of every other size.
 
-    Nothing in the file need be left of it.
+    The file need not have any operator for it.
     """
     return meant.at(size) == (0, size, 1) and meant.at(2 * size + 1) != (0, 2 * size + 1, 1)

@@ -1,7 +1,7 @@
-"""Takes out what only gradients need: (s - x).detach() + x is s.
+"""Removes sums that are only needed for gradients: (s - x).detach() + x is s.
 
-Its rounding is no part of what the module is meant to compute, and leaves weights that are binary
-no longer binary to the last bit.
+The rounding of such a sum is not part of the model. It would make binary weights differ in the last
+bit.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ _SUMS = ("aten.add.Tensor", "aten.sub.Tensor", "aten.neg.default")
 
 
 def remove_straight_through(module: Any) -> None:
-    """Replaces each sum in which all but one term cancel out by that term, if one is detached."""
+    """Replaces each sum in which all terms but one cancel by that one, if a term is detached."""
     graph = module.graph
     _join_equals(graph)
     order = {node: number for number, node in enumerate(graph.nodes)}
@@ -35,10 +35,10 @@ def remove_straight_through(module: Any) -> None:
 
 
 def _join_equals(graph: Any) -> None:
-    """Makes one node of those that compute the same: clamp(x).detach() and clamp(x) are two."""
+    """Joins nodes that compute the same: clamp(x).detach() and clamp(x) are two nodes."""
     first: dict[str, Node] = {}
     for node in list(graph.nodes):
-        # Signs of three values may be chosen one by one.
+        # Signs of three values are not joined, as each may get its own value for 0.
         if node.op == "call_function" and is_repeatable(node) and kind(node) not in PLAIN_SIGNS:
             equal = first.setdefault(f"{node.target} {node.args} {node.kwargs}", node)
             if equal is not node:
@@ -48,10 +48,10 @@ def _join_equals(graph: Any) -> None:
 
 
 def _left_over(top: Node, order: dict[Node, int]) -> Node | None:
-    """The one term of a sum that others do not take away again.
+    """Returns the one term of a sum that no other term cancels.
 
-    Terms are opened from the last to the first, so that one has met all its equals when it is its
-    turn. Copies are opened like sums.
+    Terms are expanded from the last node to the first, so that a term has met all its equals when
+    it is expanded. Copies are expanded like sums.
     """
     counts: dict[Node, int] = {top: 1}
     detached = cancelled = False

@@ -1,7 +1,7 @@
-"""What a node gives for negative, zero and positive values of one other node.
+"""Finds what a node gives for negative, zero and positive values of a single other node.
 
-Modules write signs as torch.sign, as a comparison with 0, and as arithmetic, masks and choices of
-these. All are functions of x by its sign, so they are known by three values.
+Modules write signs as torch.sign, as a comparison with 0, or as arithmetic, masks and choices of
+these. All of them are functions of the sign of x, so three values describe them.
 """
 
 import math
@@ -15,13 +15,13 @@ from larq_engine.converter.torch_reader.nodes import COPIES, Node, copied, is_no
 
 Triple = tuple[float, float, float]
 
-# What memory holds that nobody has written to: any value will do, and stays any value.
+# Value of uninitialized memory, which may be anything; computing with it gives any value again.
 _ANY = math.nan
 
 
 @dataclass(frozen=True)
 class ThreeValues:
-    """Values where x < 0, x == 0 and x > 0. Without x the three are one number."""
+    """The values where x < 0, x == 0 and x > 0. Without x, all three are the same number."""
 
     x: Node | None
     values: Triple
@@ -31,7 +31,7 @@ def _sign(value: float) -> float:
     return math.copysign(1.0, value) if value else value
 
 
-# Operators by the end of their names: ge is aten.ge.Scalar and aten.ge.Tensor.
+# Operators by a part of their names: ge stands for aten.ge.Scalar and aten.ge.Tensor.
 _ARITHMETIC: dict[str, Callable[..., float]] = {
     "add": operator.add,
     "div": lambda a, b: a / b if b else _ANY,
@@ -50,7 +50,7 @@ _ARITHMETIC: dict[str, Callable[..., float]] = {
     "sub": operator.sub,
     "where": lambda condition, a, b: a if condition else b,
 }
-# Those that tell the sign of a value of which nothing is known, if they compare it with 0.
+# Operators that tell the sign of an unknown value, if they compare it with 0.
 _TELL_SIGNS = {"eq", "ge", "gt", "le", "lt", "ne", "sgn", "sign"}
 
 _CASTS = {"_to_copy", "to"}
@@ -60,7 +60,7 @@ def _cast(convert: Callable[[float], float]) -> Callable[[float], float]:
     return lambda value: value if math.isnan(value) else float(convert(value))
 
 
-# Types that do not hold every value: of True + True, and of 0.5 as a whole number.
+# Casts to types that do not hold every value: True + True is True, and 0.5 becomes 0.
 _WHOLE: dict[str, Callable[[float], float]] = {
     "torch.bool": _cast(bool),
     "torch.uint8": _cast(lambda value: math.trunc(value) % 256),
@@ -71,14 +71,14 @@ _UNWRITTEN = {"empty", "empty_like", "new_empty"}
 
 
 class SignFinder:
-    """Finds the three values of nodes of one graph."""
+    """Finds the three values of a graph's nodes."""
 
     def __init__(self, constants: Constants) -> None:
         self._constants = constants
         self._found: dict[Node, ThreeValues | None] = {}
 
     def find(self, value: Any) -> ThreeValues | None:
-        """The three values of a node or number; None if it is no such function."""
+        """Returns the three values of a node or number; None if it depends on more than a sign."""
         if isinstance(value, (bool, int, float)):
             return _number(float(value))
         if not is_node(value):
@@ -96,7 +96,7 @@ class SignFinder:
         return replace(found, values=(negative, zero, positive))
 
     def _evaluate(self, node: Node) -> ThreeValues | None:
-        """The values, as if all were floats."""
+        """Returns the three values, computed as floats."""
         name = kind(node)
         if name in COPIES:
             return self.find(node.args[0])
@@ -148,7 +148,7 @@ class SignFinder:
         return _apply(_ARITHMETIC["where"], [condition, self.find(filling), self.find(base)])
 
     def _constant(self, node: Node) -> ThreeValues | None:
-        """A number that a tensor of the module holds in its one place."""
+        """Returns the number in a constant tensor with a single value."""
         if not self._constants.is_constant(node):
             return None
         value = self._constants.value(node)

@@ -1,4 +1,4 @@
-"""Watches which of PyTorch's operators a module runs with inputs of some size."""
+"""Records which of PyTorch's operators a module runs on inputs of some size."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ _LAYOUT = re.compile(r"aten\.(_unsafe_view|_reshape_alias|alias|clone|detach|exp
 
 
 def is_layout(name: str) -> bool:
-    """Returns whether an operator computes nothing, and may run or not by where values lie."""
+    """Tells whether an operator computes nothing, and may be missing at another memory layout."""
     return bool(_LAYOUT.match(name))
 
 
@@ -20,12 +20,12 @@ def watch(
     shapes: Sequence[tuple[int, ...]],
     note: Callable[[str, tuple[Any, ...]], None],
 ) -> None:
-    """Runs a module, and raises what it raises.
+    """Runs a module and calls `note` for each operator; errors of the module are raised.
 
     Args:
         resized: The module.
-        shapes: Of its inputs.
-        note: Called before each operator, with its name, as aten.add.Tensor, and what it is given.
+        shapes: Shapes of its inputs.
+        note: Called before each operator with its name, such as aten.add.Tensor, and its arguments.
     """
     torch: Any = import_torch()
 

@@ -1,6 +1,6 @@
-"""Gives signs of three values the value for 0 that was asked for, in the float file.
+"""Gives signs of three values the chosen value for 0, in the float file.
 
-And tells what comes of it, from a run of the module as it is.
+It also describes the effect, from a run of the unchanged module.
 """
 
 from collections import Counter
@@ -21,15 +21,15 @@ from larq_engine.converter.torch_reader.signs import Jump, Signs
 def choose_zero(
     lowered: Lowered, signs: Signs, sign_of_zero: SignOfZero
 ) -> tuple[Lowered, dict[str, Jump], tuple[str, ...]]:
-    """Changes the file.
+    """Changes the signs in the file to the chosen values for 0.
 
     Returns:
-        The file; where values jump, with what the file has for 0; remarks for the report.
+        The file; the jumps, with the file's values for 0; and remarks for the report.
 
     Raises:
-        ConversionError: A layer would be binary but for a sign of which nothing is asked for.
+        ConversionError: A layer would be binary if the caller had chosen a value for a sign.
     """
-    graph = lowered.model.graphs[0]  # Others are what composite operators are made of.
+    graph = lowered.model.graphs[0]  # Other graphs are parts of composite operators.
     made = [op.output for op in graph.ops if op.kind == "SIGN"]
     nodes = {t: lowered.nodes[t] for t in made if lowered.nodes.get(t) in signs.plain}
     wanted = {sign_of_zero.of(sign.layer) for sign in signs.plain.values()}
@@ -38,7 +38,8 @@ def choose_zero(
             continue
         x = signs.jumps[name].value
         equal = [other for other in signs.plain if signs.jumps[other].value == x]
-        # Signs of one value are made together. If none of them is there, it may be with any other.
+        # Signs of the same value become one. If none of them is in the file, they may have become
+        # one with any other sign.
         together = equal if any(other in nodes.values() for other in equal) else signs.plain
         if len({sign_of_zero.of(signs.plain[other].layer) for other in together}) > 1:
             raise ConversionError(
@@ -68,12 +69,12 @@ def choose_zero(
 
 @dataclass
 class ZerosMet:
-    """What inputs met at the signs that have another value for 0 in the file.
+    """The zeros that inputs met at signs with another value for 0 in the file.
 
     Attributes:
-        zeros: How many values were exactly 0, by layers.
-        values: Of how many, by layers.
-        furthest: How far an output of the file is from the module's.
+        zeros: For each layer, how many values were exactly 0.
+        values: For each layer, the number of all values.
+        furthest: The largest difference of an output of the file from the module's.
         largest: The largest output of the module.
     """
 
@@ -86,7 +87,7 @@ class ZerosMet:
 def meet_zeros(
     graph_module: Any, jumps: Mapping[str, Jump], inputs: tuple[Any, ...], outputs: Sequence[Any]
 ) -> ZerosMet:
-    """Runs a module as it is, and compares it with the file's outputs."""
+    """Runs the unchanged module, counts zeros, and compares its outputs with the file's."""
     torch: Any = import_torch()
     zeros, values = Counter[str](), Counter[str]()
     chosen = {jump.node: jump for jump in jumps.values() if jump.zero is not None}
@@ -112,7 +113,7 @@ def meet_zeros(
 
 
 def describe_zeros(met: Sequence[ZerosMet]) -> list[str]:
-    """What the report says of it."""
+    """Describes the zeros and their effect for the report."""
     zeros, values = Counter[str](), Counter[str]()
     for part in met:
         zeros.update(part.zeros)
