@@ -1,1 +1,1 @@
-"""int8 around the binary layers, with ranges that sample data show."""
+"""Makes the layers around binary ones int8, with ranges that sample data show."""

@@ -1,4 +1,4 @@
-"""Runs a model on the data set, and keeps the range of each value."""
+"""Runs a model on the data set, and records the range of each value."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -13,17 +13,17 @@ from larq_engine.converter.quantizer.samples import Samples
 from larq_engine.python.interpreter import Interpreter
 from larq_engine.python.library import usable_cpus
 
-# Between two words on the progress.
+# Seconds between two messages on the progress.
 _SECONDS = 1.0
 
 
 class Runner:
-    """A graph, whose values can be read that are not its outputs.
+    """Runs a graph so that values other than its outputs can be read.
 
     Args:
-        model: The graph as it is now; what becomes of it later changes nothing.
-        graph: One of its graphs.
-        wanted: What is read.
+        model: The model; later changes to it do not matter.
+        graph: The graph of the model to run.
+        wanted: The tensors to read.
     """
 
     def __init__(self, model: Model, graph: Graph, wanted: Sequence[Tensor]) -> None:
@@ -38,7 +38,7 @@ class Runner:
         return list(results) if self._several else [results]
 
     def pieces(self, arrays: Sequence[Array]) -> list[list[Array]]:
-        """Cuts samples into such batches, so that values of many samples need not be kept."""
+        """Cuts samples into batches, so that values of many samples need not be kept."""
         if any(not array.shape for array in arrays) or len({len(a) for a in arrays}) > 1:
             return [list(arrays)]
         count = len(arrays[0])
@@ -50,7 +50,7 @@ class Runner:
 
 @dataclass
 class Range:
-    """The least and the largest of a tensor's values."""
+    """The least and the largest value of a tensor."""
 
     low: float
     high: float
@@ -70,7 +70,7 @@ def observe(
     samples: Samples,
     progress: Callable[[str], None],
 ) -> tuple[dict[Tensor, Range], int]:
-    """The ranges of tensors of a graph over all samples, and how many samples there are.
+    """Returns the ranges of tensors of a graph over all samples, and how many samples there are.
 
     Raises:
         ConversionError: A value is NaN or infinite.
@@ -104,7 +104,7 @@ def _include(ranges: dict[Tensor, Range], tensor: Tensor, array: Array) -> None:
 
 
 class Counter:
-    """Says now and then how many samples are done."""
+    """Reports the number of finished samples from time to time."""
 
     def __init__(self, name: str, progress: Callable[[str], None]) -> None:
         self._name = name

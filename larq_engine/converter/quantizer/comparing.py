@@ -1,4 +1,4 @@
-"""Runs the float model and the int8 one on the data set, and counts what differs."""
+"""Runs the float model and the int8 one on the data set, and measures the differences."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class _Output:
 
 
 class Comparison:
-    """Of a graph before and after; made before it is changed."""
+    """Compares a graph before and after quantization; made before the graph is changed."""
 
     def __init__(self, model: Model, number: int) -> None:
         self._model = model
@@ -69,7 +69,7 @@ class Comparison:
     def run(
         self, samples: Samples, progress: Callable[[str], None]
     ) -> tuple[tuple[SignChanges, ...], tuple[OutputError, ...]]:
-        """Compares the graph as it is now with what it was."""
+        """Compares the graph as it is now with the graph before it was changed."""
         if self._float is None:
             return (), ()
         graph = self._model.graphs[self._number]

@@ -1,9 +1,9 @@
-"""Which operators become int8: islands of the host's, each with a layer that gains by it.
+"""Chooses the operators that become int8: islands of host operators, each with a layer that gains.
 
-A layer of many products is several times as fast in int8. To quantize and dequantize costs a pass
-over the values each, so other operators are int8 where their neighbours are, and in float where
-they follow binary layers: there the engine computes them in the same pass, and every sign stays
-what it was.
+A layer of many products is several times as fast in int8. QUANTIZE and DEQUANTIZE cost one pass
+over the values each. So other operators are int8 if their neighbours are. They stay in float if
+they follow binary layers: there the engine computes them in the same pass, and every sign stays the
+same.
 """
 
 import math
@@ -17,29 +17,30 @@ from larq_engine.converter.lce_ops import takes_sign
 from larq_engine.converter.macs import count_macs
 from larq_engine.converter.quantizer.table import int8_form, is_layer, value_positions
 
-# What a layer must multiply at each tap of its filter, input channels times output channels. With
-# AMX in XNNPACK's kernels, an int8 convolution of up to 64 x 64 takes 4 ns for each pixel and tap,
-# and in float 0.013 ns for each product. So 3 x 16 channels take four times as long in int8, 8 x 64
-# half as long and 64 x 64 a twelfth. Depthwise layers take twice as long.
+# Fewest products for each tap of a layer's filter, input channels times output channels. With AMX
+# in XNNPACK's kernels, an int8 convolution of up to 64 x 64 channels takes 4 ns for each pixel and
+# tap, a float one 0.013 ns for each product. So int8 takes four times as long as float for 3 x 16
+# channels, half as long for 8 x 64 and a twelfth for 64 x 64. Depthwise layers take twice as long
+# in int8.
 PRODUCTS_A_TAP = 512
 
-# Convolutions of few channels are the engine's own on x86, and gain by the products of a value: in
-# int8 147 (7x7 of 3, to 64) take 0.29 of their float time with VNNI and 0.87 with AVX2 alone, 49
-# take 0.36 and 0.70, 27 0.50 and 1.25.
+# On x86, convolutions of at most this number of channels are the engine's own, and gain by the
+# products for a value. Their int8 time, as a share of float with VNNI and with only AVX2: 0.29 and
+# 0.87 for 147 products (7x7 taps of 3 channels, to 64), 0.36 and 0.70 for 49, 0.50 and 1.25 for 27.
 _FEW_CHANNELS = 4
 _PRODUCTS_OF_FEW = 48
 
-# What an island must compute, in products for each value that it takes from float or gives to it.
-# XNNPACK multiplies int8 no faster than floats with AVX2 alone, so that from float to float a layer
-# of 32 (1x1 of 64 to 64) takes 1.4 of its time in float there, of 43 (64 to 128) 1.3, of 64 1.04
-# and of 128 0.98. With VNNI of AVX-512 these take 0.9, 0.7, 0.55 and 0.45, with AMX 0.8, 0.5, 0.3
-# and 0.2. So the least is where VNNI gains more than AVX2 loses.
+# Fewest products of an island for each value that it reads from float or writes to float. With only
+# AVX2, XNNPACK multiplies int8 no faster than floats. From float to float, int8 then takes 1.4 of
+# the float time for a layer of 32 products a value (1x1 of 64 to 64), 1.3 for 43 (64 to 128), 1.04
+# for 64 and 0.98 for 128. With AVX-512 VNNI these take 0.9, 0.7, 0.55 and 0.45, with AMX 0.8, 0.5,
+# 0.3 and 0.2. The limit is where VNNI gains more than AVX2 loses.
 _PRODUCTS_A_VALUE = 40
 
 
 @dataclass(frozen=True)
 class Ends:
-    """Which ends of a graph are int8 in its file."""
+    """The ends of a graph that are int8 in its file."""
 
     inputs: bool = False
     outputs: bool = False
@@ -47,21 +48,21 @@ class Ends:
 
 @dataclass(frozen=True)
 class Islands:
-    """Which operators become int8, and why the others of the host's do not."""
+    """The operators that become int8, and the reasons why other host operators do not."""
 
     ops: set[Op]
     reasons: dict[Op, str]
-    # Tensors of the islands of which signs are taken; they, or values that are moves of them.
+    # Tensors of the islands that signs are taken of, directly or after moving their values.
     signed: set[Tensor]
 
 
 def find_islands(graph: Graph, ends: Ends, in_float: Mapping[Op, str] | None = None) -> Islands:
-    """Chooses operators of a graph whose binary layers are found.
+    """Chooses operators of a graph whose binary layers have been found.
 
     Args:
         graph: The graph.
-        ends: Which of its ends are int8.
-        in_float: Operators that must not become int8, and why.
+        ends: The ends of the graph that are int8.
+        in_float: Operators that must not become int8, with reasons.
     """
     return _Finder(graph, ends, in_float or {}).find()
 
@@ -77,7 +78,7 @@ class _Finder:
         }
 
     def find(self) -> Islands:
-        # Each step only takes operators out, so it ends.
+        # The loop ends because each step only removes operators.
         while self._leave(self._misplaced()) or self._leave(self._small()):
             pass
         return Islands(self._inside, self._reasons, self._signed())
@@ -104,7 +105,7 @@ class _Finder:
                     found[op] = "what reads it is in float32"
             if any(tensor in signed for tensor in op.outputs):
                 exact = is_layer(op) or form.moves
-                # Those are rounded to the nearest, and may be just below 0.
+                # Such values are rounded to the nearest, and may be just below 0.
                 rounded = any(t.is_constant or self._is_input(t) for t in values(op))
                 if not exact or (form.moves and rounded):
                     found.setdefault(op, "a sign is taken of it, and int8 would round that")
@@ -130,7 +131,7 @@ class _Finder:
         return any(tensor is end for end in self._graph.outputs)
 
     def _signed(self) -> set[Tensor]:
-        """Tensors that operators inside make and signs are taken of, perhaps moved."""
+        """Returns tensors that operators inside make and that signs are taken of, maybe moved."""
         waiting = [
             tensor
             for op in self._graph.ops
@@ -170,7 +171,7 @@ class _Finder:
         return not (tensor.is_constant or tensor.producer in island or from_end)
 
     def _leaves(self, tensor: Tensor, island: set[Op]) -> bool:
-        """Whether it is dequantized; a sign reads int8."""
+        """Tells whether a tensor is dequantized; a sign reads int8."""
         readers = (op for op in tensor.consumers if not takes_sign(op))
         is_float_end = not self._ends.outputs and self._is_output(tensor)
         return is_float_end or any(op not in island for op in readers)
@@ -197,7 +198,7 @@ class _Finder:
 
 
 def gains(op: Op) -> bool:
-    """Whether an operator by itself is faster in int8."""
+    """Tells whether an operator on its own is faster in int8."""
     weights = op.input(1)
     if not is_layer(op) or op.kind == "DEPTHWISE_CONV_2D" or weights is None:
         return False
@@ -209,7 +210,7 @@ def gains(op: Op) -> bool:
 
 
 def values(op: Op) -> list[Tensor]:
-    """The numbers that an operator computes with, weights and biases left out."""
+    """Returns the tensors that an operator computes with, without weights and biases."""
     if int8_form(op) is None:
         return []
     found = (op.input(index) for index in value_positions(op))
@@ -217,7 +218,7 @@ def values(op: Op) -> list[Tensor]:
 
 
 def _no_form(op: Op) -> str:
-    """Why an operator of float32 cannot be int8 whatever is around it; empty if it can."""
+    """Returns why an operator cannot be int8 in any surroundings; empty if it can."""
     if op.custom or not any(tensor.dtype == "FLOAT32" for tensor in op.outputs):
         return ""
     if int8_form(op) is None:

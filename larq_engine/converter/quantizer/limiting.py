@@ -1,8 +1,9 @@
-"""Which layers stay in float so that outputs are no further off than a caller allows.
+"""Chooses the layers that stay in float so that outputs differ by no more than a caller allows.
 
-Each layer is tried alone: what it does to the outputs is the error that counts, and a rounding next
-to a sign is of another weight than one in a last layer. Then the worst go, one after the other,
-until the rest together keep the limit. Trials are made of copies of the model.
+Each layer is tried in int8 by itself, because only its effect on the outputs counts: a rounding
+before a sign matters in another way than one in a last layer. Then the layers with the largest
+effect go to float one by one, until the rest together keep the limit. Trials use copies of the
+model.
 """
 
 import math
@@ -21,7 +22,7 @@ from larq_engine.converter.quantizer.samples import Samples
 
 
 def check_limit(limit: Any, *, has_samples: bool) -> None:
-    """Raises ValueError or TypeError for what is no limit of an output's error."""
+    """Raises ValueError or TypeError if this cannot be a limit of an output's error."""
     if isinstance(limit, bool) or not isinstance(limit, (int, float)):
         raise TypeError(
             f"max_output_error: expected a number such as 0.02, got {type(limit).__name__}"
@@ -39,16 +40,16 @@ def check_limit(limit: Any, *, has_samples: bool) -> None:
 
 
 class Limiter:
-    """Finds the layers of one graph.
+    """Finds the layers of a graph that must stay in float to keep a limit.
 
     Args:
-        model: It is not changed.
-        number: Of the graph.
-        ranges: Of all that int8 operators of the graph read and make.
-        samples: On which errors are measured.
-        ends: Which of the file's ends are int8.
-        options: Of the conversion.
-        progress: Called with each step as it begins.
+        model: The model, which is not changed.
+        number: The number of the graph.
+        ranges: Ranges of all values that int8 operators of the graph read and make.
+        samples: Samples on which errors are measured.
+        ends: The ends of the file that are int8.
+        options: Options of the conversion.
+        progress: Called with the name of each step as it begins.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class Limiter:
         self._content = schema.write(model)
 
     def find(self, limit: float) -> dict[Op, str]:
-        """The layers that stay in float, and why.
+        """Returns the layers that must stay in float, with reasons.
 
         Raises:
             ConversionError: The limit cannot be kept, or there is nothing to measure.
@@ -104,7 +105,7 @@ class Limiter:
         )
 
     def _error(self, in_float: Collection[Op]) -> float:
-        """The largest error of an output, where these layers are in float."""
+        """Returns the largest error of an output if these layers are in float."""
         model = schema.read(self._content)
         graph = model.graphs[self._number]
         as_here = dict(zip(self._graph.ops, graph.ops, strict=True))

@@ -1,4 +1,4 @@
-"""Which scale each tensor of the islands has."""
+"""Finds the scale of each tensor of the islands."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,20 +15,20 @@ from larq_engine.converter.quantizer.scales import (
 )
 from larq_engine.converter.quantizer.table import Scale, int8_form, is_layer
 
-# Of the +1 and -1 that an LceDequantize makes, without an error.
+# The scale that represents the +1 and -1 of an LceDequantize exactly.
 _OF_SIGNS = Quantization((1 / 127,), (0,))
 
 
 @dataclass(frozen=True)
 class Place:
-    """A float tensor as int8: rounded down for signs, or to the nearest for all others."""
+    """A float tensor as int8: rounded down for signs, or to the nearest for all other readers."""
 
     tensor: Tensor
     rounds_down: bool
 
 
 class Places:
-    """The scales of all places, those alike that operators ask to be."""
+    """Scales of all places; places that an operator requires to be alike have the same one."""
 
     def __init__(self, graph: Graph, islands: Islands, ranges: Mapping[Tensor, Range]) -> None:
         self._islands = islands
@@ -43,17 +43,20 @@ class Places:
                     self._join(first, other)
 
     def made(self, tensor: Tensor) -> Place:
-        """Where an operator of an island writes a tensor."""
+        """Returns the place where an operator of an island writes a tensor."""
         return Place(tensor, tensor in self._islands.signed)
 
     def read(self, op: Op, tensor: Tensor) -> Place:
-        """Where it reads one: what is rounded down only if signs are taken of what it makes."""
+        """Returns the place where an operator reads a tensor.
+
+        It is rounded down only if the operator moves values, and signs are taken of its output.
+        """
         form = int8_form(op)
         moves_signs = form is not None and form.moves and op.output in self._islands.signed
         return Place(tensor, moves_signs and tensor in self._islands.signed)
 
     def scale(self, place: Place) -> Quantization:
-        """The scale and zero point of a place."""
+        """Returns the scale and zero point of a place."""
         group = self._members(place)
         if group[0] not in self._scales:
             self._being_found.update(group)
@@ -62,7 +65,7 @@ class Places:
         return self._scales[group[0]]
 
     def range(self, place: Place) -> Range:
-        """What of its values was seen, and of those with the same scale."""
+        """Returns the range that samples showed of a place, and of all with the same scale."""
         seen = [self._seen(member.tensor) for member in self._members(place)]
         return Range(min(one.low for one in seen), max(one.high for one in seen))
 
@@ -102,7 +105,7 @@ class Places:
         return found
 
     def _least(self, op: Op | None) -> float:
-        """The smallest scale that an operator can write."""
+        """Returns the smallest scale that an operator can write."""
         assert op is not None
         if op.kind in ("ADD", "SUB"):
             read = [self.read(op, tensor) for tensor in values(op)]
@@ -123,5 +126,5 @@ def _scale(op: Op) -> Scale | None:
 
 
 def _keeps_fixed(op: Op | None, islands: Islands) -> bool:
-    """Whether what an operator makes is in the range of its input, if that is fixed."""
+    """Tells whether an operator's output has the range of its input, if that is fixed."""
     return op is not None and op in islands.ops and _scale(op) in (Scale.SAME, Scale.FIXED)

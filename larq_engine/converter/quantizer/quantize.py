@@ -1,4 +1,4 @@
-"""int8 around the binary layers of a converted model, calibrated with sample data."""
+"""Makes layers around the binary ones of a converted model int8, calibrated with samples."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,15 +18,15 @@ from larq_engine.converter.rules_lce import unpacked
 
 
 class Quantizer:
-    """Makes int8 operators of the host's in all graphs that callers can run.
+    """Makes host operators int8 in all graphs that callers can run.
 
     Args:
-        model: Its binary layers are found.
-        dataset: As `representative_dataset` of `convert_keras_model` says.
-        ends: Which of the file's ends are int8.
-        max_output_error: How far an output may be off, as `OutputError.relative`.
-        options: Of the conversion.
-        progress: Called with each step as it begins.
+        model: A model whose binary layers have been found.
+        dataset: The `representative_dataset` of `convert_keras_model`.
+        ends: The ends of the file that are int8.
+        max_output_error: The largest `OutputError.relative` of an output.
+        options: Options of the conversion.
+        progress: Called with the name of each step as it begins.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Quantizer:
         self._count = 0
 
     def quantize(self, *, compare: bool) -> None:
-        """Changes the model; `compare` keeps what the float model is, to compare with it."""
+        """Changes the model; `compare` keeps the float model to compare with it later."""
         for number in self._samples.graphs:
             _unpack_weights(self._model.graphs[number])
             if compare:
@@ -78,7 +78,7 @@ class Quantizer:
         return limiter.find(limit)
 
     def report(self) -> Int8Report:
-        """What became of the model, which has its final operators and names now."""
+        """Reports the result; the model must have its final operators and names."""
         tensors = []
         for found in self._quantized:
             quantization = found.tensor.quantization
@@ -101,7 +101,7 @@ class Quantizer:
 
 
 def _unpack_weights(graph: Graph) -> None:
-    """Of a file that was converted before; what stays binary is packed again in the end."""
+    """Unpacks weights of a file that was converted before; they are packed again in the end."""
     for op in [op for op in graph.ops if op.kind == "LceUnpackWeights"]:
         weights = unpacked(op, graph)
         if weights is not None and weights.dtype == "FLOAT32":
@@ -110,7 +110,7 @@ def _unpack_weights(graph: Graph) -> None:
 
 
 def _seen(graph: Graph, islands: Islands, ends: Ends) -> list[Tensor]:
-    """What ranges are needed of."""
+    """Returns the tensors whose ranges are needed."""
     tensors = [t for op in graph.ops if op in islands.ops for t in (*values(op), *op.outputs)]
     if ends.inputs:
         tensors += graph.inputs

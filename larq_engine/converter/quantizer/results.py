@@ -1,10 +1,10 @@
-"""What int8 did to a model: ranges, signs, outputs, and what stayed in float."""
+"""The effects of int8 on a model: ranges, signs, outputs, and operators that stayed in float."""
 
 from dataclasses import dataclass
 
 from larq_engine.python.text_table import align_columns
 
-# Operators named with each reason in the text.
+# Number of operators that the text names with each reason.
 _NAMED = 8
 
 
@@ -13,11 +13,11 @@ class Int8Tensor:
     """A tensor that became int8: real = scale * (integer - zero_point).
 
     Attributes:
-        name: As in the file.
-        low: The least value that the samples showed, of all tensors with this scale.
-        high: The largest.
-        scale: Of one step.
-        zero_point: The integer that is 0.
+        name: Its name in the file.
+        low: The least value that the samples showed, among all tensors with this scale.
+        high: The largest such value.
+        scale: The size of one step.
+        zero_point: The integer that stands for 0.
     """
 
     name: str
@@ -29,12 +29,12 @@ class Int8Tensor:
 
 @dataclass(frozen=True)
 class SignChanges:
-    """How many of a binary layer's inputs have another sign than in the float model.
+    """Counts inputs of a binary layer whose sign differs from that in the float model.
 
     Attributes:
         layer: The binary layer.
         changed: Signs that differ, over all samples.
-        signs: Signs in all.
+        signs: All signs, over all samples.
     """
 
     layer: str
@@ -44,12 +44,12 @@ class SignChanges:
 
 @dataclass(frozen=True)
 class OutputError:
-    """How far an output is from that of the float model.
+    """Difference of an output from that of the float model.
 
     Attributes:
-        name: As callers know it.
+        name: The name for callers.
         largest: The largest difference of a value.
-        relative: The root of the mean square of the differences, in parts of that of the values.
+        relative: The root mean square of the differences, relative to that of the values.
     """
 
     name: str
@@ -59,7 +59,7 @@ class OutputError:
 
 @dataclass(frozen=True)
 class FloatOp:
-    """An operator of the host's that stayed in float32, and why."""
+    """A host operator that stayed in float32, and the reason."""
 
     name: str
     kind: str
@@ -68,7 +68,7 @@ class FloatOp:
 
 @dataclass(frozen=True)
 class Int8Report:
-    """What int8 did. Without `check` nothing was compared."""
+    """The effects of int8. Nothing is compared without `check`."""
 
     samples: int
     tensors: tuple[Int8Tensor, ...] = ()
@@ -77,7 +77,7 @@ class Int8Report:
     outputs: tuple[OutputError, ...] = ()
 
     def lines(self) -> list[str]:
-        """The report as lines of text."""
+        """Returns the report as lines of text."""
         lines = [f"int8, with the ranges of {self.samples} sample{'s' * (self.samples != 1)}:", ""]
         if not self.tensors:
             lines.append("No operator gains by it.")

@@ -1,9 +1,9 @@
 """Makes the operators of the islands int8, with QUANTIZE and DEQUANTIZE at their ends.
 
-What a sign is taken of is rounded down in place of to the nearest: q = floor(x / scale), read as
-(q + 1/2) * scale. That is as exact, and q is below the zero point just where x is below 0, so the
-sign can be taken of q. A layer rounds so if its bias is less by half a step
-(`scales.quantize_weights`); here those who read numbers get the half back.
+A value before a sign is rounded down instead of to the nearest: q = floor(x / scale), which readers
+of numbers take as (q + 1/2) * scale. That is as precise, and q is below the zero point exactly
+where x is below 0, so the sign can be taken of q. A layer rounds down if its bias is reduced by
+half a step (`scales.quantize_weights`). Here the half step is added again for readers of numbers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,10 +36,10 @@ class Rewriter:
     """Rewrites one graph.
 
     Args:
-        graph: It is changed.
-        islands: What becomes int8.
-        ranges: Of all that those operators read and make, and of ends that become int8.
-        options: Of the conversion.
+        graph: The graph, which is changed.
+        islands: The operators that become int8.
+        ranges: Ranges of all that these operators read and make, and of ends that become int8.
+        options: Options of the conversion.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Rewriter:
         self._found: list[Quantized] = []
 
     def rewrite(self, ends: Ends) -> list[Quantized]:
-        """Returns the int8 tensors."""
+        """Rewrites the graph and returns its int8 tensors."""
         for op in [op for op in self._graph.ops if op in self._islands.ops]:
             self._graph.replace(op, self._as_int8(op))
         for half in self._halves:
@@ -117,7 +117,7 @@ class Rewriter:
         return self._int8[place]
 
     def _give(self, q: Tensor, y: Tensor) -> list[Op]:
-        """The float values for those who read such; they go where nobody does."""
+        """Returns operators that make the float values; they are removed if nothing reads these."""
         if not self._places.made(y).rounds_down:
             return [Op("DEQUANTIZE", [q], [y], version=2)]
         assert q.quantization is not None
@@ -127,7 +127,7 @@ class Rewriter:
         return [Op("DEQUANTIZE", [q], [floor], version=2), self._halves[-1]]
 
     def _give_half(self, half: Op, reader: Op) -> None:
-        """Takes the addition away where the reader needs no half, or has another place for it."""
+        """Removes the addition of half a step if the reader needs no half, or moves it."""
         floor, size = half.inputs[0], half.inputs[1]
         assert floor is not None and size is not None
         if lce_ops.takes_sign(reader):
@@ -146,7 +146,7 @@ class Rewriter:
                 return
 
     def _layer(self, op: Op) -> FloatLayer:
-        """What the report says of the layer."""
+        """Returns what the report says of the layer."""
         weights = op.inputs[1]
         assert weights is not None
         why = why_not_binary(op, self._options)
@@ -177,7 +177,7 @@ class Rewriter:
         return new
 
     def _quantize_input(self, x: Tensor) -> None:
-        """Lets one QUANTIZE be all that reads an input."""
+        """Makes one QUANTIZE the only reader of an input."""
         if x.dtype != "FLOAT32" or not x.consumers:
             return
         place = Place(x, rounds_down=False)
@@ -195,7 +195,7 @@ class Rewriter:
         self._graph.add(before)
 
     def _quantize_output(self, y: Tensor) -> None:
-        """Lets a DEQUANTIZE make an output."""
+        """Makes a DEQUANTIZE the producer of an output."""
         op = y.producer
         if y.dtype != "FLOAT32" or op is None or op.kind == "DEQUANTIZE":
             return

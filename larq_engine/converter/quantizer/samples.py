@@ -1,4 +1,4 @@
-"""The data set that a user gives: what came is checked, and becomes batches of arrays."""
+"""The data set that a user gives: its samples are checked and become batches of arrays."""
 
 import itertools
 import os
@@ -22,15 +22,15 @@ _FORMS = (
 
 
 class Samples:
-    """The samples for each graph that a caller can run; they can be gone through again.
+    """The samples for each graph that a caller can run; they can be iterated several times.
 
     Args:
-        source: As `representative_dataset` of `convert_keras_model` says.
-        model: Whose inputs they are for.
+        source: The `representative_dataset` of `convert_keras_model`.
+        model: The model whose inputs the samples are for.
 
     Raises:
         TypeError: It is no data set.
-        ValueError: It is none for this model's signatures.
+        ValueError: It does not fit the model's signatures.
     """
 
     def __init__(self, source: Any, model: Model) -> None:
@@ -64,11 +64,11 @@ class Samples:
 
     @property
     def graphs(self) -> list[int]:
-        """The numbers of the graphs that there are samples for."""
+        """The numbers of the graphs that have samples."""
         return list(self._sources)
 
     def batches(self, number: int) -> Iterator[list[Array]]:
-        """Goes through the samples for a graph, an array for each of its inputs."""
+        """Yields the samples for a graph, with an array for each of its inputs."""
         inputs = self._inputs[number]
         position = -1
         for position, sample in enumerate(self._sources[number]()):
@@ -84,7 +84,7 @@ class Samples:
 
 
 def from_file(path: Any) -> Any:
-    """Samples of a .npy file, or of a .npz file with an array for each input; samples along axis 0.
+    """Returns samples along axis 0 of a .npy file, or of a .npz file with an array per input.
 
     Raises:
         ValueError: It is something else, or the arrays have different numbers of samples.
@@ -96,7 +96,7 @@ def from_file(path: Any) -> Any:
         loaded = np.load(path, allow_pickle=False)
     except FileNotFoundError:
         raise
-    except Exception as error:  # Whatever a reader of other files stumbles over.
+    except Exception as error:  # A reader of other files may raise anything.
         raise _unreadable(path, error) from error
     if isinstance(loaded, np.ndarray):
         return loaded
@@ -124,17 +124,17 @@ def _unreadable(path: Any, error: Exception) -> ValueError:
 
 
 def _again(source: Any) -> Callable[[], Iterable[Any]]:
-    """What gives the samples each time it is called."""
+    """Returns a function that gives the samples each time that it is called."""
     if callable(source):
         return lambda: _iterable(source())
     samples = _iterable(source)
     if isinstance(samples, Iterator):
-        samples = list(samples)  # It could be gone through only once.
+        samples = list(samples)  # An iterator could be used only once.
     return lambda: samples
 
 
 def _iterable(source: Any) -> Iterable[Any]:
-    # Arrays of no dimension are Iterable by their type alone.
+    # Arrays without a dimension have an Iterable type, but cannot be iterated.
     is_number = isinstance(source, np.ndarray) and not source.ndim
     if is_number or not isinstance(source, Iterable) or isinstance(source, (str, bytes)):
         got = "an array of no dimension" if is_number else type(source).__name__
@@ -143,7 +143,7 @@ def _iterable(source: Any) -> Iterable[Any]:
 
 
 def _input_infos(model: Model, number: int) -> tuple[TensorInfo, ...]:
-    """A graph's inputs, with the names that callers know them by."""
+    """Returns a graph's inputs, with their names for callers."""
     graph = model.graphs[number]
     named = schema.signature_inputs(model, number)
     for tensor in graph.inputs:
@@ -169,7 +169,7 @@ def _input_infos(model: Model, number: int) -> tuple[TensorInfo, ...]:
 
 
 def _check(sample: Any, inputs: Sequence[TensorInfo]) -> list[Array]:
-    """A sample as arrays with a batch axis, if the model has one."""
+    """Returns a sample as arrays, with a batch axis if the model has one."""
     if isinstance(sample, (str, bytes)) or not (
         isinstance(sample, (list, tuple, Mapping)) or hasattr(sample, "__array__")
     ):
@@ -199,7 +199,7 @@ def _check(sample: Any, inputs: Sequence[TensorInfo]) -> list[Array]:
 
 
 def _with_batch(array: Any, infos: Sequence[TensorInfo]) -> Any:
-    """A single sample as a batch of one."""
+    """Returns a single sample as a batch of one."""
     found = np.asarray(array)
     if infos and arguments.has_batch(infos) and found.ndim + 1 == len(infos[0].shape):
         return found[np.newaxis]

@@ -1,4 +1,4 @@
-"""Which of the host's operators have an int8 form, and what that asks for: one row an operator."""
+"""Table of host operators that have an int8 form, with what the form requires, one row each."""
 
 import enum
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ _FIRST, _SECOND = (0,), (1,)
 
 
 class Scale(enum.Enum):
-    """Where the scale of an int8 operator's output comes from."""
+    """The origin of the scale of an int8 operator's output."""
 
     FREE = "from the values that it makes"
     SAME = "from its input: both have one scale"
@@ -18,19 +18,17 @@ class Scale(enum.Enum):
 
 @dataclass(frozen=True)
 class Int8Form:
-    """A row.
+    """A row of the table.
 
     Attributes:
         kind: The operator.
-        version: Of the schema, from which on it has the form.
-        scale: Of the output.
-        fixed: That scale, if the operator says it.
-        values: Which inputs are numbers that int8 takes the place of, all if None. Of layers it is
-            the data.
-        moves: Whether each value that it makes is one that it reads, so that signs stay what they
-            were.
-        pixelwise: Whether each value comes from those at one place. The engine computes such
-            operators together with the binary layers that they follow.
+        version: The version of the operator in the schema that first has the form.
+        scale: The origin of the output's scale.
+        fixed: The scale, if the operator fixes it.
+        values: The inputs that become int8, all if None. For layers it is the data.
+        moves: Whether each output value is one of the input values, so that signs stay the same.
+        pixelwise: Whether each output value depends on the input values at one place only. The
+            engine computes such operators together with the binary layers that they follow.
     """
 
     kind: str
@@ -43,7 +41,7 @@ class Int8Form:
 
 
 def _fixed(kind: str, scale: float, zero_point: int, version: int = 2) -> Int8Form:
-    """Of operators whose results lie in a known range, which int8 covers whole."""
+    """Makes a row for an operator whose results lie in a known range, which int8 covers exactly."""
     fixed = Quantization((scale,), (zero_point,))
     return Int8Form(kind, version, Scale.FIXED, fixed, pixelwise=True)
 
@@ -75,7 +73,7 @@ _ROWS = (
     Int8Form("MEAN"),
     Int8Form("AVERAGE_POOL_2D", scale=Scale.SAME),
     Int8Form("RESIZE_BILINEAR", scale=Scale.SAME),
-    # What it fills in is 0, which need not be among the values.
+    # PAD inserts 0, which need not be in the range of the values.
     Int8Form("PAD", scale=Scale.SAME),
     _moving("CONCATENATION", values=None),
     _moving("DEPTH_TO_SPACE"),
@@ -95,17 +93,17 @@ _BY_KIND = {row.kind: row for row in _ROWS}
 
 
 def int8_form(op: Op) -> Int8Form | None:
-    """The row of an operator, if it has one."""
+    """Returns the row of an operator, or None."""
     return None if op.custom else _BY_KIND.get(op.kind)
 
 
 def is_layer(op: Op) -> bool:
-    """Whether it multiplies with weights: what makes int8 worth its price."""
+    """Tells whether it multiplies by weights, which makes int8 worth its cost."""
     return op.known.weights is not None and int8_form(op) is not None
 
 
 def value_positions(op: Op) -> list[int]:
-    """The inputs that are numbers, not positions, shapes, weights or biases."""
+    """Returns the inputs that are numbers, not positions, shapes, weights or biases."""
     weights = op.known.weights
     if weights is not None:
         return [weights.data]
