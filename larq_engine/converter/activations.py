@@ -1,6 +1,6 @@
-"""What activations do to values, fused into an operator or as operators of their own.
+"""Describes what activations do to values, both fused ones and those that are operators.
 
-All that rules look into limit values to a range (operators.py); of others nothing is known.
+Rules understand activations that limit values to a range (operators.py), and no others.
 """
 
 import numpy as np
@@ -15,12 +15,12 @@ _NAMES = {number: name for name, number in schema.ACTIVATION.items()}
 
 
 def activation_name(activation: int) -> str | None:
-    """The operator that does what a fused activation does."""
+    """Returns the name of the operator that does what a fused activation does."""
     return _NAMES.get(activation)
 
 
 def range_of(activation: int) -> Range | None:
-    """The range to which a fused activation limits values; None if it does something else."""
+    """Returns the range to which a fused activation limits values; None if it does more."""
     if activation == schema.ACTIVATION["NONE"]:
         return EVERYTHING
     name = activation_name(activation)
@@ -28,20 +28,20 @@ def range_of(activation: int) -> Range | None:
 
 
 def fused_activation(op: Op) -> int:
-    """The number of the activation that a builtin operator has fused."""
+    """Returns the number of the activation that a builtin operator has fused."""
     return int(getattr(op.options, "fusedActivationFunction", schema.ACTIVATION["NONE"]))
 
 
 def limit(x: Array, to: Range) -> Array:
-    """The values, limited to a range; in their own type, and NaN stays."""
+    """Limits values to a range and keeps their type; NaN stays NaN."""
     return x if to == EVERYTHING else np.clip(x, *to)
 
 
 def excludes_negative(to: Range | None) -> bool:
-    """Whether no value of a range is below 0."""
+    """Tells whether no value of a range is below 0."""
     return to is not None and to[0] is not None and to[0] >= 0
 
 
 def keeps_sign(to: Range | None) -> bool:
-    """Whether a value limited to a range is above, at or below 0 as it was."""
+    """Tells whether limiting a value to a range keeps it above, at or below 0."""
     return to is not None and (to[0] is None or to[0] < 0) and (to[1] is None or to[1] > 0)

@@ -1,4 +1,4 @@
-"""What users call: a model in, the bytes of a .tflite file out."""
+"""The functions that users call: they take a model and return the bytes of a .tflite file."""
 
 import dataclasses
 import gc
@@ -31,7 +31,7 @@ from larq_engine.python.progress import progress_steps
 
 
 class _ShortHelp(type):
-    """`help` lists what `dir` of a class does: here without the methods of bytes."""
+    """Limits what `help` lists, which is what `dir` of a class returns: no methods of bytes."""
 
     def __dir__(cls) -> list[str]:
         return ["report"]
@@ -366,7 +366,7 @@ def _convert(
 
     Args:
         make_source: Makes the file, and calls its argument with each step as it begins.
-        fixed_sizes: Says after that what `compare_sizes` must know of the file.
+        fixed_sizes: Called after `make_source`; returns what `compare_sizes` must know of the file.
     """
     input_type = type_name("inference_input_type", types[0])
     output_type = type_name("inference_output_type", types[1])
@@ -395,7 +395,7 @@ def _convert(
                 prepare_int8(graph, options)
         is_exact = int8_range is None and dataset is None
         if check and not is_exact:
-            # int8 changes results, so what can be checked is what comes before it.
+            # int8 changes results, so the check compares the model as it is before it becomes int8.
             checked = check_conversion(model, file, step)
         if not is_exact:
             fixed = compare_sizes(model, file, check=check, known=fixed_sizes(), progress=step)
@@ -424,8 +424,8 @@ def _convert(
         operators = count_operators(model.graphs)
         size = file.size
         written, attached = schema.write_view(model), model.extra.attached
-        # All weights are in `written` now, and each of the next two lines makes a copy of it.
-        # Operators and tensors know each other, so only the collector can free them.
+        # All weights are in `written` now, and `bytes` and `attach` below each copy it. Operators
+        # and tensors refer to each other, so only the garbage collector can free them.
         del model, graph, file, quantizer
         gc.collect()
         result = attach(bytes(written), attached)
@@ -438,7 +438,7 @@ def _convert(
 
 
 def _check_file(content: bytes) -> None:
-    """Makes sure that runtimes take what was written."""
+    """Raises ConversionError if hosts could not run the file that was written."""
     if problem := library.check_model(content):
         raise ConversionError(
             f"the converted model ({len(content)} bytes) is one that hosts cannot run: {problem}. "
@@ -452,7 +452,7 @@ def _quantize(model: Model, int8_range: tuple[float, float]) -> Model:
     for graph in model.graphs:
         write_names(graph)
     quantized = schema.read(quantize_float_ops(schema.write(model), int8_range))
-    # What the report says of a layer is not in a file.
+    # A file does not hold what the report says of a layer, so it is copied from the old graph.
     binary = [
         [op for graph in side.graphs for op in graph.ops if op.kind == "LceBconv2d"]
         for side in (model, quantized)

@@ -1,19 +1,20 @@
-"""What an archive of a stranger may hold: a few bytes can stand for more than all memory."""
+"""Limits what a stranger's archive may hold: a few bytes can unpack to more than all memory."""
 
 import zipfile
 
 _FILES = 10_000
-_SMALL_BYTES = 64 << 20  # Whatever the ratio.
+_SMALL_BYTES = 64 << 20  # Unpacked files of this size are accepted at any ratio.
 _LARGEST_RATIO = 100  # Weights of +-1 as floats shrink to a 30th.
 
-# Python unpacks what the others make of a few KB at once, whatever size the archive tells.
+# For other methods Python unpacks a few KB at once, whatever size the archive states.
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 def check_archive(archive: zipfile.ZipFile, size: int) -> None:
-    """Raises ValueError before anything is unpacked; `size` is that of the file in bytes.
+    """Raises ValueError, before anything is unpacked, if the archive would take too much memory.
 
-    Python's reader unpacks no more of a file than the archive tells, so what it tells is enough.
+    `size` is the size of the file in bytes. Python's reader never unpacks more of a file than the
+    size that the archive states, so checking the stated sizes is enough.
     """
     entries = archive.infolist()
     if len(entries) > _FILES:

@@ -1,7 +1,7 @@
-"""Files behind the flatbuffer.
+"""Files in a zip archive behind the flatbuffer.
 
-TensorFlow Lite's metadata names labels and vocabularies that are in a zip archive there: a reader
-of flatbuffers does not see the archive, and a reader of archives looks for it from the end.
+TensorFlow Lite's metadata refers to labels and vocabularies in this archive. A reader of
+flatbuffers does not see it, and a reader of archives looks for it from the end.
 """
 
 import io
@@ -13,14 +13,14 @@ from larq_engine.converter.archives import check_archive
 
 @dataclass(frozen=True)
 class Attached:
-    """The files of an archive."""
+    """The files of the archive behind a flatbuffer."""
 
     files: tuple[tuple[zipfile.ZipInfo, bytes], ...] = ()
     comment: bytes = b""
 
 
 def read_attached(content: bytes) -> Attached:
-    """The files behind the flatbuffer, none if there is no archive.
+    """Returns the files behind the flatbuffer; there are none if there is no archive.
 
     Raises:
         ValueError: There is an archive, with a file that cannot be read.
@@ -43,7 +43,7 @@ def read_attached(content: bytes) -> Attached:
 
 
 def attach(flatbuffer: bytes, attached: Attached) -> bytes:
-    """Puts the files behind another flatbuffer, from whose start the archive's offsets count."""
+    """Appends the archive's files to a flatbuffer; their offsets count from the file's start."""
     if not attached.files:
         return flatbuffer
     whole = io.BytesIO(flatbuffer)

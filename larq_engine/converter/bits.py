@@ -1,7 +1,7 @@
 """Turns a recognised sign into operators that make its bits.
 
-Moving comes after the sign where words can be moved whole, as that moves 32 times less; elsewhere
-it comes before the sign, which is exact for every operator that only moves values.
+An operator that moves values is put after the sign if it can move whole words, as it then moves 32
+times less data. Otherwise it is put before the sign, which is exact for every such operator.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ from larq_engine.converter.signs import (
 def make_bits(binary: Binary, image: tuple[int, ...], options: Options) -> tuple[Tensor, list[Op]]:
     """Returns the bits of a binary value in the shape of an image, and operators to make them.
 
-    Operators that are there already for another reader of the same sign are not made again.
+    An operator that another reader of the same sign already has is reused, not made again.
     """
     tensor, source = binary.tensor, binary.source
     if tensor.shape != image:
@@ -43,7 +43,7 @@ def make_bits(binary: Binary, image: tuple[int, ...], options: Options) -> tuple
 
 
 def make_planes(levels: Levels, image: tuple[int, ...]) -> tuple[Tensor, list[Op]]:
-    """Likewise of values that are one of few numbers."""
+    """Returns the bit planes of values that are one of few numbers, and operators to make them."""
     x, ops = levels.x, list[Op]()
     if levels.ops:
         x, ops = _add_pools(levels)
@@ -87,7 +87,7 @@ def note_meaning(
     pads: Sequence[tuple[int, int]] = (),
     pad_sign: int = 0,
 ) -> None:
-    """Says which tensor of the float model the bits of a binary value are, with pads or not."""
+    """Records which tensor of the float model has the values that the bits stand for."""
     found = tensor.counterpart
     if found is None:
         return
@@ -99,7 +99,7 @@ def note_meaning(
 
 
 def _add_pools(levels: Levels) -> tuple[Tensor, list[Op]]:
-    """The values of levels, of max pooling that is not there already."""
+    """Returns the values whose levels were found, and those of their max poolings that are new."""
     x = levels.ops[0].inputs[0]
     assert x is not None
     ops = list[Op]()
@@ -113,9 +113,9 @@ def _add_pools(levels: Levels) -> tuple[Tensor, list[Op]]:
 
 
 def values_before_sign(binary: Binary) -> tuple[Tensor, list[Op]]:
-    """What a binary value is the sign of (or its condition), and operators to make that.
+    """Returns the tensor that a binary value is the sign (or the condition) of, and its operators.
 
-    Where 0 has the sign -1, that is told by the value's being 0 only.
+    If the sign of 0 is -1, the returned value is 0 there, and nothing else marks it.
     """
     maker = _Maker(pools_bits=False, compares=False)
     value = maker.value(binary.source, binary.tensor)
@@ -129,7 +129,7 @@ class _Maker:
         self.ops: list[Op] = []
 
     def _add(self, op: Op) -> Op:
-        """Returns the operator, or one that is there and computes the same."""
+        """Returns the operator, or one that exists already and computes the same."""
         x = next(tensor for tensor in op.inputs if tensor is not None and not tensor.is_constant)
         for known in [*x.consumers, *self.ops]:
             if computes_the_same(known, op):
@@ -146,7 +146,7 @@ class _Maker:
         return self._add(lce_ops.quantize(value, f"{tensor.name}/bits")).output
 
     def value(self, source: Source, tensor: Tensor) -> Tensor:
-        """The float tensor or truth values whose sign is the binary value."""
+        """Returns the floats or truth values whose sign is the binary value."""
         if isinstance(source, Condition):
             return self._condition(source)
         if isinstance(source, Positive):
@@ -178,7 +178,7 @@ class _Maker:
         return x
 
     def _as_float(self, value: Tensor) -> Tensor:
-        """The value as float32, which alone all operators that move values can move."""
+        """Returns the value as float32, the only type that all operators that move values take."""
         if value.dtype == "FLOAT32":
             return value
         bits = self._add(lce_ops.quantize(value, f"{value.name}/bits")).output
@@ -240,7 +240,10 @@ class _Maker:
 
 
 def computes_the_same(a: Op, b: Op) -> bool:
-    """Whether two operators have equal inputs, constants by their values, and equal options."""
+    """Tells whether two operators have equal kinds and options and the same inputs.
+
+    Constant inputs are the same if their values are equal.
+    """
     if (a.kind, a.custom, len(a.inputs)) != (b.kind, b.custom, len(b.inputs)):
         return False
     results = [[(t.shape, t.dtype, t.quantization) for t in op.outputs] for op in (a, b)]
@@ -252,7 +255,7 @@ def computes_the_same(a: Op, b: Op) -> bool:
 
 
 def has_same_options(a: Op, b: Op) -> bool:
-    """Whether two operators of one kind have equal options."""
+    """Tells whether two operators of one kind have equal options."""
     if isinstance(a.options, bytes) or isinstance(b.options, bytes):
         return bool(a.options == b.options)
     fields, others = _fields(a), _fields(b)
@@ -279,7 +282,7 @@ def _is_same_value(a: Tensor | None, b: Tensor | None) -> bool:
 
 
 def _tensor_of(part: Source, op: Op) -> Tensor:
-    """The tensor of the float model that a part is: for its shape and name."""
+    """Returns the tensor of the float model that `part` is, for its shape and name."""
     if isinstance(part, Moved):
         return part.output
     return part.tensor
@@ -310,8 +313,9 @@ def _integers(tensor: Tensor | None) -> Array:
     return tensor.data
 
 
-# Which moves can be done on words: a function of the operator and the shapes of values. Not
-# TRANSPOSE: tflite_runtime 2.14's XNNPACK takes it for words and then fails on their type.
+# For each operator that can move words of bits: tells whether it can for these shapes of values.
+# TRANSPOSE is missing because XNNPACK of tflite_runtime 2.14 takes it for words and then fails on
+# their type.
 _BIT_MOVES: dict[str, Callable[[Op, list[tuple[int, ...]], tuple[int, ...]], bool]] = {
     "RESHAPE": _reshapes_words,
     "SQUEEZE": _reshapes_words,

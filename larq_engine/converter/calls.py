@@ -1,4 +1,4 @@
-"""Graphs that operators of other graphs call: branches of conditions, bodies of loops."""
+"""Graphs that operators of other graphs call: branches of conditions and bodies of loops."""
 
 from collections import Counter
 
@@ -8,17 +8,17 @@ from larq_engine.converter.graph import Graph, Model, Op
 
 
 def called_graphs(op: Op, model: Model) -> list[Graph]:
-    """The graphs that an operator names in its options."""
+    """Returns the graphs that the options of an operator name."""
     fields = {} if op.custom or op.options is None else vars(op.options)
     numbers = [value for name, value in fields.items() if name.lower().endswith("subgraphindex")]
     return [model.graphs[number] for number in numbers if 0 <= number < len(model.graphs)]
 
 
 def pass_constants(model: Model) -> None:
-    """Constants that conditions hand to their branches become constants of the branches.
+    """Turns constants that conditions pass to their branches into constants of the branches.
 
-    TensorFlow hands over what the branches use, kernels as well, and of inputs of a graph nobody
-    can see that they are binary.
+    TensorFlow passes everything that the branches use, weights included. A graph's input cannot be
+    recognised as binary, a constant can.
     """
     callers = [op for graph in model.graphs for op in graph.ops if called_graphs(op, model)]
     count = Counter(graph for op in callers for graph in called_graphs(op, model))
@@ -31,7 +31,7 @@ def pass_constants(model: Model) -> None:
 
 
 def _pass_to(op: Op, branches: list[Graph]) -> None:
-    # From the last, as those before keep their places then. The first input is the condition.
+    # Goes backwards so that earlier inputs keep their positions. The first input is the condition.
     for number in reversed(range(1, len(op.inputs))):
         value = op.inputs[number]
         given = [branch.inputs[number - 1] for branch in branches]

@@ -1,4 +1,4 @@
-"""Chooses what the self-check runs models on."""
+"""Chooses the inputs on which the self-check runs models."""
 
 from collections.abc import Sequence
 
@@ -10,21 +10,21 @@ from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import NUMPY_TYPES, Array, Graph, Model, Tensor
 from larq_engine.python.errors import host_errors
 
-# Tried in this order for open sizes: small ones take less time, and images below 32 pixels leave
-# little of themselves after a few poolings.
+# Sizes that are tried in this order for open dimensions. Small ones take less time; images below 32
+# pixels come last because a few poolings leave little of them.
 _SIZES = (32, 64, 128, 224, 256, 384, 512, 16, 8, 4, 2, 1)
 
-# The check runs these batches besides 1 if the file leaves the batch open.
+# Batch sizes that the check runs in addition to 1 if the file leaves the batch open.
 _BATCHES = (2, 9)
 
-# The inputs of such a run have at most so many values, so that it takes no longer than the first.
+# Most values that the inputs of such a run may have, so that it takes no longer than the first.
 _MOST_VALUES = 1 << 20
 
 
 def random_inputs(
     graph: Graph, low: float, high: float, generator: np.random.Generator
 ) -> list[Array]:
-    """Values for a graph's inputs; numbers with a fraction are between the two ends."""
+    """Returns random values for a graph's inputs; floats lie between `low` and `high`."""
     inputs: list[Array] = []
     for tensor in graph.inputs:
         dtype = NUMPY_TYPES.get(tensor.dtype)
@@ -40,13 +40,13 @@ def random_inputs(
             values = generator.integers(limits.min, limits.max + 1, tensor.shape)
             inputs.append(values.astype(dtype))
         else:
-            # Indices and the like: what is small is in range.
+            # These may be indices, and small indices are in range.
             inputs.append(generator.integers(0, 2, tensor.shape).astype(dtype))
     return inputs
 
 
 def runs_alone(model: Model, graph: Graph, generator: np.random.Generator) -> bool:
-    """Whether a graph that others call can be run on inputs of the sizes that it declares."""
+    """Tells whether a graph that others call runs on inputs of the sizes that it declares."""
     if has_state(graph) or any(tensor.dtype not in NUMPY_TYPES for tensor in graph.inputs):
         return False
     outputs = [tensor for tensor in graph.outputs if tensor.producer is not None]
@@ -60,7 +60,7 @@ def runs_alone(model: Model, graph: Graph, generator: np.random.Generator) -> bo
 def close_shapes(model: Model, graph: Graph, generator: np.random.Generator) -> None:
     """Gives a graph's tensors the sizes that they have when the model runs.
 
-    Open sizes behind the batch are placeholders in a file, mostly 1, and few models run at that.
+    In a file, open sizes behind the batch are placeholders, usually 1, where few models run.
 
     Raises:
         ConversionError: The model runs at none of the sizes tried.
@@ -94,10 +94,10 @@ def close_shapes(model: Model, graph: Graph, generator: np.random.Generator) -> 
 
 
 def other_shapes(graph: Graph) -> list[list[tuple[int, ...]]]:
-    """Shapes of the inputs besides those of the first run, for what the file leaves open.
+    """Returns shapes of the inputs for further runs that vary the sizes that the file leaves open.
 
-    Half of an even size, and one, is odd, and so are most of its own halves; half of an odd size
-    can be even. Pads that follow the size differ between the two.
+    An even size is replaced by half of it plus one, an odd size by half of it. This mixes odd and
+    even sizes inside of the model, where pads that depend on the size differ.
     """
     if not graph.inputs or any(not tensor.shape for tensor in graph.inputs):
         return []
@@ -123,7 +123,7 @@ def other_shapes(graph: Graph) -> list[list[tuple[int, ...]]]:
 def take_shapes(
     model: Model, graph: Graph, shapes: Sequence[tuple[int, ...]], generator: np.random.Generator
 ) -> bool:
-    """Gives a graph's tensors the sizes that they have for inputs of these shapes, if it runs."""
+    """Gives a graph's tensors their sizes for inputs of these shapes; tells whether it runs."""
     shown = [tensor for op in graph.ops for tensor in read_out(op)]
     for tensor, shape in zip(graph.inputs, shapes, strict=True):
         tensor.shape = shape
@@ -139,7 +139,7 @@ def take_shapes(
 
 
 def _open_axes(tensor: Tensor) -> list[int]:
-    """The dimensions that a file leaves open, except the batch."""
+    """Returns the dimensions that a file leaves open, without the batch."""
     return [axis for axis, size in enumerate(tensor.signature or ()) if size < 0 and axis > 0]
 
 

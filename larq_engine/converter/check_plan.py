@@ -1,8 +1,8 @@
-"""Cuts a converted model and its float model into stretches that the self-check runs one by one.
+"""Cuts a converted model and its float model into stretches that the self-check runs in turn.
 
-A stretch is some operators of the converted model in their order, and those of the float model that
-compute the same values from what the converted model computed before. So no error is carried on
-from one value to the next, and only what a later stretch reads has to be kept.
+A stretch has some operators of the converted model in their order. It also has the operators of the
+float model that compute the same values from what the converted model computed before. So errors do
+not add up from one value to the next, and only what a later stretch reads has to be kept.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,16 +19,16 @@ from larq_engine.converter.lce_ops import WORD, is_ours
 from larq_engine.converter.levels import Levels, find_data, find_levels
 from larq_engine.converter.signs import NotBinary
 
-# Of values in a stretch. An operator that makes more is a stretch by itself.
+# Most bytes of values in one stretch. An operator that makes more is a stretch by itself.
 STRETCH_BYTES = 32 << 20
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a value of the float model comes from: a tensor of the converted model.
+    """The tensor of the converted model that gives a value of the float model.
 
-    Of bits, their meaning says which number each of them is. If there is an order, the value has
-    its dimensions in that order.
+    If the tensor holds bits, `meaning` says which number each of them stands for. If there is an
+    `order`, the value has its dimensions in that order.
     """
 
     tensor: Tensor
@@ -38,23 +38,23 @@ class Source:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A value that both models have."""
+    """A value that both models have, to be compared."""
 
     op: Op
     ours: Source
     theirs: Tensor
-    # What `theirs` is the sign of, if it is the sign of numbers, or else how it comes from numbers.
+    # Set if `theirs` comes from numbers: the tensor before its sign or its levels, and the levels.
     before_sign: Tensor | None = None
     levels: Levels | None = None
 
     @property
     def is_exact(self) -> bool:
-        """Whether no rounding excuses a difference."""
+        """Tells whether the values must be equal, because nothing before them rounds."""
         return self.ours.meaning is not None and self.before_sign is None
 
 
 def read_out(op: Op) -> list[Tensor]:
-    """The outputs whose values can be read."""
+    """Returns those outputs of an operator whose values the self-check can read."""
     return [tensor for tensor in op.outputs if tensor.dtype in NUMPY_TYPES]
 
 
@@ -66,39 +66,39 @@ class Stretch:
     given: list[Tensor] = field(default_factory=list)
     wanted: list[Tensor] = field(default_factory=list)
     their_ops: list[Op] = field(default_factory=list)
-    # What the operators of the float model read that the converted model has computed.
+    # Inputs of the float model's operators, with the converted model's tensors that give them.
     their_given: dict[Tensor, Source] = field(default_factory=dict)
     their_wanted: list[Tensor] = field(default_factory=list)
-    # Operators of the float model that round on the way to what is compared.
+    # Operators of the float model whose rounding affects what is compared.
     rounding: list[Op] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
     # Tensors of the converted model that no later stretch reads.
     last_read: list[Tensor] = field(default_factory=list)
 
     def read(self) -> set[Tensor]:
-        """The converted model's tensors that the stretch needs."""
+        """Returns the tensors of the converted model that the stretch reads."""
         return {*self.given, *(source.tensor for source in self.their_given.values())}
 
 
 @dataclass
 class Plan:
-    """What the self-check runs and compares."""
+    """The parts that the self-check runs and compares."""
 
     stretches: list[Stretch]
-    # Whether what a run computes may depend on those before.
+    # True if the results of a run may depend on the runs before it.
     keeps_state: bool
-    # Operators whose results are random, and are not compared.
+    # Operators with random results, which are not compared.
     random: list[Op]
 
 
 def make_plan(converted: Model, original: Model, number: int) -> Plan:
-    """Plans the comparison of one graph; the original gets what makes values before signs."""
+    """Plans the comparison of one graph; adds operators for values before signs to the original."""
     ours, theirs = converted.graphs[number], original.graphs[number]
-    # Else LiteRT would keep each step of computing large weights.
+    # Without this, LiteRT would keep every intermediate result of computing large weights.
     fold_constants(theirs)
     random = [op for op in ours.ops if _any_in(op, converted, _is_random)]
-    # Where signs are inside of what an operator calls, rounding may decide its result. Those graphs
-    # are compared by themselves.
+    # If a called graph contains signs, rounding may decide its result. Called graphs are compared
+    # by themselves.
     opaque = {op for op in ours.ops if not is_ours(op) and _any_in(op, converted, is_ours)}
     keeps_state = any(map(has_state, [*converted.graphs, *original.graphs]))
     counterparts = _Counterparts(ours, theirs)
@@ -126,7 +126,7 @@ def make_plan(converted: Model, original: Model, number: int) -> Plan:
 
 
 def has_state(graph: Graph) -> bool:
-    """Whether operators do more than compute numbers from numbers: then they run all together."""
+    """Tells whether operators do more than compute numbers from numbers; these run all together."""
     return any(
         not op.outputs
         or any(tensor.dtype not in NUMPY_TYPES for tensor in op.outputs)
@@ -136,7 +136,7 @@ def has_state(graph: Graph) -> bool:
 
 
 def _is_variable(tensor: Tensor, graph: Graph) -> bool:
-    """Whether it keeps its value between runs; empty tensors have no data either."""
+    """Tells whether a tensor keeps its value between runs; an empty tensor has no data either."""
     unmade = not tensor.is_constant and not graph.is_variable(tensor)
     return unmade and tensor.elements > 0
 
@@ -146,13 +146,13 @@ def _is_random(op: Op) -> bool:
 
 
 def _any_in(op: Op, model: Model, holds: Callable[[Op], bool]) -> bool:
-    """Whether something holds of an operator, or of one in the graphs that it calls."""
+    """Tells whether `holds` is true for an operator, or for one in the graphs that it calls."""
     called = [inner for graph in called_graphs(op, model) for inner in graph.ops]
     return holds(op) or any(_any_in(inner, model, holds) for inner in called)
 
 
 class _Counterparts:
-    """Which tensors of the two models are the same value."""
+    """Finds the tensors of the two models that hold the same value."""
 
     def __init__(self, ours: Graph, theirs: Graph) -> None:
         self._theirs = theirs
@@ -162,7 +162,7 @@ class _Counterparts:
         self.inputs = {their: Source(our) for their, our in pairs}
 
     def sources(self, tensor: Tensor) -> list[tuple[Tensor, Source]]:
-        """The values of the float model that can be had from one of the converted model's."""
+        """Returns the float model's values that a tensor of the converted model gives."""
         sources = [
             (meaning.origin, Source(tensor, meaning, meaning.order)) for meaning in tensor.meanings
         ]
@@ -219,7 +219,7 @@ def _cut(graph: Graph) -> list[Stretch]:
 
 
 def _float_bytes(tensor: Tensor) -> int:
-    """What a tensor takes as the float model has it, bits as numbers."""
+    """Returns the bytes of a tensor in the float model, where bits are numbers."""
     values = tensor.elements * (WORD if tensor.meanings else 1)
     return values * np.dtype(NUMPY_TYPES[tensor.dtype]).itemsize
 
@@ -227,9 +227,9 @@ def _float_bytes(tensor: Tensor) -> int:
 def _plan_theirs(
     stretch: Stretch, graph: Graph, known: Mapping[Tensor, Source], *, takes_all: bool
 ) -> None:
-    """Chooses operators of the float model, and lets them read what is known from outside."""
+    """Chooses the float model's operators for a stretch, and feeds them values that are known."""
     compared = [comparison.theirs for comparison in stretch.comparisons]
-    # Of signs only what they are taken of rounds.
+    # A comparison of signs allows for the rounding of the values before the sign only.
     rounded = [c.before_sign or c.theirs for c in stretch.comparisons if not c.is_exact]
     ops = set(graph.ops) if takes_all else _needed([*compared, *rounded], known)
     rounding = _needed(rounded, known)
@@ -247,7 +247,7 @@ def _plan_theirs(
 
 
 def _needed(wanted: Iterable[Tensor], known: Mapping[Tensor, Source]) -> set[Op]:
-    """The operators that compute tensors from known ones."""
+    """Returns the operators that compute `wanted` from known tensors."""
     waiting = [tensor.producer for tensor in wanted]
     needed: set[Op] = set()
     while waiting:
@@ -259,7 +259,7 @@ def _needed(wanted: Iterable[Tensor], known: Mapping[Tensor, Source]) -> set[Op]
 
 
 def _exact_of_known(comparison: Comparison, known: Mapping[Tensor, Source]) -> Comparison:
-    """Both models take the sign of a known value of the same number, which no rounding excuses."""
+    """Makes a comparison exact if both models take the sign of the same known value."""
     return replace(comparison, before_sign=None) if comparison.before_sign in known else comparison
 
 
@@ -270,7 +270,7 @@ def _given(ops: Sequence[Op], graph: Graph) -> list[Tensor]:
 
 
 def _choose_wanted(stretches: Sequence[Stretch]) -> None:
-    """Says what has to be read out of each stretch, and after which it can be forgotten."""
+    """Chooses what is read out of each stretch, and after which stretch a value can be dropped."""
     read_later: set[Tensor] = set()
     for stretch in reversed(stretches):
         made = [tensor for op in stretch.ops for tensor in op.outputs]

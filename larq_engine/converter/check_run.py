@@ -11,18 +11,18 @@ import numpy as np
 from larq_engine.converter import schema
 from larq_engine.converter.graph import Array, Model, Op, Tensor
 
-# More than one, as LiteRT's convolution then needs no copy of the image for each filter tap.
+# There is more than one thread, as LiteRT's convolution then needs no copy of the image per tap.
 _THREADS = max(2, os.cpu_count() or 2)
 
-# LiteRT 2.3 takes a convolution in several threads for a product of matrices where the filter is as
-# large as the image and no pad comes before it. Where pads come behind, it then computes the first
-# pixel alone, and leaves the others as they were in memory. Where the stride is 1, larger filters
-# have pads before them.
+# Largest filter for which LiteRT 2.3 may lose pixels at stride 1. With several threads it computes
+# a convolution as a product of matrices if the filter is as large as the image and no pad comes
+# before it. If pads come behind it, LiteRT then computes only the first pixel, and leaves the
+# others as they were in memory. At stride 1, larger filters have pads before them.
 _LARGEST_WITHOUT_PAD_BEFORE = 2
 
 
 class PartRun:
-    """Some operators of a graph, in LiteRT's own kernels with the plug-in.
+    """Runs some operators of a graph with LiteRT's own kernels and the plug-in.
 
     Variables keep their values from one `run` to the next.
     """
@@ -58,9 +58,9 @@ class PartRun:
         self._check_sizes(arrays)
 
     def _check_sizes(self, arrays: Sequence[Array]) -> None:
-        """Raises ValueError if a window does not fit its image: what reads nothing may crash then.
+        """Raises ValueError if a window does not fit its image, as empty results may crash.
 
-        LiteRT's own kernels accept it, unlike XNNPACK.
+        LiteRT's own kernels accept such a window, unlike XNNPACK.
         """
         tensors = [t for op in self._ops for t in (*op.inputs, *op.outputs) if t is not None]
         declared = [tensor.shape for tensor in tensors]
@@ -74,11 +74,11 @@ class PartRun:
                 )
 
     def shape(self, tensor: Tensor) -> tuple[int, ...]:
-        """The shape of a wanted tensor in the last run."""
+        """Returns the shape of a wanted tensor in the last run."""
         return tuple(map(int, self._outputs[tensor]["shape"]))
 
     def value(self, tensor: Tensor) -> Array:
-        """What the last run computed of a wanted tensor."""
+        """Returns the value of a wanted tensor in the last run."""
         detail = self._outputs[tensor]
         if 0 in detail["shape"]:
             return np.zeros(detail["shape"], detail["dtype"])
@@ -94,10 +94,10 @@ def _load(
     from larq_engine.python.host import load_delegate
 
     with tempfile.TemporaryDirectory() as folder:
-        # The host maps a file, where bytes would be one more copy of all weights.
+        # The host maps a file into memory; bytes would be one more copy of all weights.
         file = Path(folder) / "part.tflite"
         file.write_bytes(schema.write_view(schema.part(model, given, ops, wanted)))
-        # Without XNNPACK: it would copy all weights for a single run.
+        # XNNPACK is off because it would copy all weights for a single run.
         return Interpreter(
             model_path=os.fspath(file),
             num_threads=1 if any(map(_may_lose_pixels, ops)) else _THREADS,

@@ -1,11 +1,12 @@
 """Evaluates operators whose inputs are all constants.
 
-TensorFlow leaves such operators in a file where their results would be large (the signs of
-XNORNet's 151 MB kernel, for one), and weights that are still to be computed cannot be seen to be
-binary. Each formula computes in the type of its inputs, as the runtime would.
+TensorFlow leaves such operators in a file where their results would be large, such as the signs of
+XNORNet's 151 MB kernel. Weights cannot be recognised as binary before they are computed. Each
+formula computes in the type of its inputs, as the runtime would.
 
-Some operators make much of little: float32 of float16, an array of one number. Constants remember
-those, and what is still needed in the end is made by them again (`restore_recipes`).
+The results of some operators are larger than their inputs: float32 of float16, an array of one
+number. A constant remembers such an operator as its recipe, and `restore_recipes` puts it back into
+the graph if the constant is still needed at the end.
 """
 
 from collections import deque
@@ -21,11 +22,11 @@ from larq_engine.python.operators import KNOWN_OPS
 
 
 def fold_constants(graph: Graph) -> int:
-    """Replaces operators on constants by their results; returns how many."""
+    """Replaces operators on constants by their results; returns how many were replaced."""
     folded = 0
     waiting = deque(graph.ops)
     while waiting:
-        # Popped, as a list of all operators would keep every intermediate result alive.
+        # Operators are popped, as a list of all would keep every intermediate result alive.
         op = waiting.popleft()
         with naming(op, "computing it from constants"):
             values = _evaluate(op)
@@ -35,18 +36,18 @@ def fold_constants(graph: Graph) -> int:
             dtype = NUMPY_TYPES[tensor.dtype]
             tensor.data = np.ascontiguousarray(value, dtype).reshape(tensor.shape)
             tensor.recipe = op if op.kind in _RECIPES else None
-        # The outputs are constants now, and need nobody who makes them.
+        # The outputs are constants now, and need no producer.
         graph.discard(op)
         folded += 1
     return folded
 
 
-# Operators that make more data than they have.
+# Operators that make more data than they read.
 _RECIPES = ("BROADCAST_TO", "DEQUANTIZE", "FILL")
 
 
 def restore_recipes(graph: Graph) -> None:
-    """Lets the file compute again what takes less of it so."""
+    """Puts back the operators that make constants from less data, so that the file is smaller."""
     waiting = [tensor for op in graph.ops for tensor in op.inputs] + graph.outputs
     while waiting:
         tensor = waiting.pop()
@@ -58,11 +59,11 @@ def restore_recipes(graph: Graph) -> None:
 
 
 def evaluate(op: Op, inputs: list[Array]) -> Array | None:
-    """What an operator with one output makes of these; None if it is not known."""
+    """Returns the output that an operator computes of `inputs`; None if that is not known."""
     formula, dtype = _FORMULAS.get(op.kind), NUMPY_TYPES.get(op.output.dtype)
     if formula is None or dtype is None:
         return None
-    # Infinities and NaN are results like any other to the runtime. Whole numbers divided are whole.
+    # The runtime accepts infinities and NaN as results. Dividing whole numbers gives whole numbers.
     with np.errstate(all="ignore"):
         values = formula(op, *inputs)
         return None if values is None else np.asarray(values[0], dtype)
@@ -83,7 +84,7 @@ def _evaluate(op: Op) -> list[Array] | None:
 
 
 def _shape(op: Op) -> list[Array] | None:
-    """The shape of a tensor is known before its values are, unless the file leaves it open."""
+    """Returns the shape, known before the values are, unless the file leaves it open."""
     x = op.inputs[0]
     if x is None or x.signature is not None:
         return None
@@ -131,7 +132,7 @@ def _fill(op: Op, _shape: Array, number: Array) -> list[Array]:
 
 
 def _dequantize(op: Op, x: Array) -> list[Array] | None:
-    """Of float16; integers have a scale, and are not asked for."""
+    """Converts float16; other inputs are integers with a scale, which are not evaluated."""
     return [x.astype(np.float32)] if x.dtype == np.float16 else None
 
 
@@ -175,7 +176,7 @@ def _pad(_op: Op, x: Array, pads: Array, *value: Array) -> list[Array] | None:
 
 def _select(_op: Op, condition: Array, when_true: Array, when_false: Array) -> list[Array]:
     if condition.ndim == 1 and when_true.ndim > 1:
-        # A truth value for each row.
+        # The condition has one truth value for each row.
         condition = condition.reshape(-1, *[1] * (when_true.ndim - 1))
     return [np.where(condition, when_true, when_false)]
 

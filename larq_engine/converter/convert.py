@@ -47,12 +47,12 @@ from larq_engine.converter.rules_weights import pack_weights
 from larq_engine.converter.verify import verify
 from larq_engine.converter.weights import WEIGHTED_KINDS
 
-# How often a stage applies one rule at most. Rules that undo each other would go on for ever; the
-# graph is right after each application, so they can end after any.
+# Limit on how often a stage applies one rule, as rules that undo each other would never end. The
+# graph is correct after each application, so a stage may stop after any of them.
 _APPLICATIONS = 100
 _APPLICATIONS_PER_OP = 10
 
-# Looks at one operator: what replaces it, or None where the rule does not apply.
+# A rule looks at one operator: it returns what replaces it, or None where it does not apply.
 Rule = Callable[[Op, Graph, Options], Sequence[Op] | Tensor | None]
 
 _SINK_TRANSPOSES: dict[Rule, tuple[str, ...]] = {
@@ -60,16 +60,17 @@ _SINK_TRANSPOSES: dict[Rule, tuple[str, ...]] = {
     sink_transpose: SINKING_BELOW_TRANSPOSES,
 }
 
-# A stage's rules are applied until none applies any more, or too often.
+# A stage's rules are applied until none applies any more, or one has reached its limit.
 #
-# Transposes move first, as they stand between signs and what they are part of, and between pads
-# and layers; and once more for those that are new, of values before their signs. Clamps are told
-# from choices with them: what a relu makes is never negative. Signs are looked
-# for before anything is fused, as fusing takes the operators away that they are recognised by.
-# Reshapes move before fusing, to bring together what can be fused; after transposes, as a constant
-# for each channel goes along the last dimension. Thresholds come before multipliers and biases, as
-# they are found by evaluating what is between a convolution and a sign, one operator after the
-# other, as the model has them. Pooling goes before what was not taken in by then.
+# Transposes move first, because they stand between signs and the operators that make up a sign, and
+# between pads and layers. They move once more after new ones have been made for values before
+# signs. Clamps are recognised in the same stage, to tell them from choices between two values: the
+# output of a relu is never negative. Signs are recognised before anything is fused, because fusing
+# removes the operators by which they are recognised. Reshapes move before fusing, to bring
+# operators together that can be fused, and after transposes, because a constant for each channel
+# lies along the last dimension. Thresholds come before multipliers and biases. They are found by
+# evaluating the operators between a convolution and a sign one by one, as the model has them.
+# Poolings move before the operators that no layer has taken in by then.
 _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
     {
         unpack_weights: ("LceUnpackWeights",),
@@ -107,11 +108,11 @@ _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
     {pool_first: ("MAX_POOL_2D",), average_first: ("AVERAGE_POOL_2D", "MEAN")},
 ]
 
-# Before quantization: what only int8 gains by.
+# These rules run before quantization, as only int8 gains by them.
 _INT8_STAGES: list[dict[Rule, tuple[str, ...]]] = [{merge_groups: ("CONCATENATION",)}]
 
-# After quantization, when it is known what is int8. Storing weights as bits hides that they are
-# constants, so it comes last.
+# These rules run after quantization, when it is known what is int8. Packing weights comes last,
+# because weights that are stored as bits no longer look like constants.
 _LAST_STAGES: list[dict[Rule, tuple[str, ...]]] = [
     {
         quantize_int8: ("LceQuantize",),
@@ -123,7 +124,7 @@ _LAST_STAGES: list[dict[Rule, tuple[str, ...]]] = [
 
 
 def rewrite(graph: Graph, options: Options) -> None:
-    """Makes what can be binary binary."""
+    """Makes binary layers of all layers of a graph that can be binary."""
     try:
         verify(graph, "reading the file")
     except AssertionError as error:
@@ -136,7 +137,7 @@ def rewrite(graph: Graph, options: Options) -> None:
 
 
 def prepare_int8(graph: Graph, options: Options) -> None:
-    """Gives layers that are to become int8 the form that gains most; it is the same in float."""
+    """Gives layers that are to become int8 the form that gains most, with equal results."""
     for stage in _INT8_STAGES:
         _apply(stage, graph, options)
 
@@ -145,7 +146,7 @@ def finish(graph: Graph, options: Options) -> None:
     """Joins binary and int8 operators, and packs the weights of layers that stay in float."""
     for stage in _LAST_STAGES:
         _apply(stage, graph, options)
-    # Else XNNPACK would make a part of its own of the operators before the first of them.
+    # Without this order, XNNPACK would split off the operators before the first LceUnpackWeights.
     graph.ops.sort(key=lambda op: op.kind != "LceUnpackWeights")
     check_operators(graph, options)
 
@@ -176,5 +177,5 @@ def _apply(stage: dict[Rule, tuple[str, ...]], graph: Graph, options: Options) -
 
 
 def _is_in(graph: Graph, op: Op) -> bool:
-    """Whether an earlier replacement has not removed the operator."""
+    """Tells whether the operator is still in the graph: a replacement may have removed it."""
     return bool(op.outputs) and op.outputs[0].producer is op

@@ -1,10 +1,10 @@
-"""How far two runs of one float graph may be apart because float32 rounds.
+"""Bounds how far two runs of one float graph may differ because float32 rounds.
 
-A running error analysis over operators of the float model, with the largest magnitudes that a run
-has shown, channel by channel where channels are computed alike. A sum of d terms is off by about
-sqrt(d) roundings of the sum of sizes, not d: rounding errors are as often up as down (the worst
-case would hide wrong bits in deep layers). Where values and weights are whole numbers and the sums
-stay below 2**24, nothing rounds and the bound is 0.
+This is a running error analysis over operators of the float model. It uses the largest magnitudes
+that a run has shown, channel by channel where all channels are computed alike. A sum of d terms is
+off by about sqrt(d) roundings of the sum of magnitudes, not d, because rounding errors go up as
+often as down (the worst case would hide wrong bits in deep layers). If values and weights are whole
+numbers and the sums stay below 2**24, nothing rounds and the bound is 0.
 """
 
 import functools
@@ -19,22 +19,22 @@ from larq_engine.converter.levels import find_levels
 from larq_engine.converter.weights import WEIGHTED_KINDS, channel_axis
 from larq_engine.python.operators import KNOWN_OPS
 
-# Two runs, each rounding by half a unit in the last place per operation, and as much again because
-# fused constants round once more.
+# Two runs round by half a unit in the last place per operation. The factor is doubled because fused
+# constants round once more.
 _ROUNDING = 4 * 2.0**-24
 
-# Sums may stray this many standard deviations.
+# A sum may be off by this many standard deviations.
 _DEVIATIONS = 4
 
 _EXACT_INTEGERS = 2.0**24
 
-# Elements of a temporary array.
+# Number of elements of a temporary array.
 _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What a run has shown of a tensor: the largest magnitude in each channel (the last axis)."""
+    """Facts that a run has shown of a tensor; `largest` has one magnitude per channel."""
 
     largest: Array
     whole: bool
@@ -45,7 +45,7 @@ class Seen:
         real = real_values(tensor, values)
         largest, whole = np.zeros(real.shape[-1:]), True
         for part in chunks(real):
-            # Infinities are equal in both models, or off by more than any bound.
+            # Infinities are equal in both models, or differ by more than any bound.
             sizes = np.where(np.isinf(part), 0, np.abs(part))
             largest = np.maximum(largest, sizes.max(axis=0).reshape(largest.shape))
             whole = whole and bool(part.dtype.kind in "iub" or np.array_equal(part, np.rint(part)))
@@ -57,7 +57,7 @@ class Seen:
 
 
 def chunks(values: Array) -> Iterator[Array]:
-    """Pieces of a tensor as [rows, channels]: temporary arrays stay small, whatever its size."""
+    """Yields pieces of a tensor as [rows, channels], so that temporary arrays stay small."""
     channels = values.shape[-1] if values.ndim else 1
     pixels = values.reshape(-1, channels) if values.size else np.zeros((0, 1))
     rows = max(1, _CHUNK // channels) if channels else 1
@@ -67,10 +67,10 @@ def chunks(values: Array) -> Iterator[Array]:
 
 @dataclass(frozen=True)
 class _Error:
-    """Of a tensor's values: one number each, or one for each channel.
+    """Error of a tensor's values; each field has one number, or one for each channel.
 
-    `parts` is the size of the numbers that a value is the sum of. Where they cancel, the value
-    rounds as they do, in whatever order a model adds them: rules join constants.
+    `parts` is the magnitude of the numbers that a value is the sum of. If these cancel, the value
+    still has their rounding errors, in whatever order a model adds them: rules join constants.
     """
 
     bound: Array
@@ -78,21 +78,21 @@ class _Error:
 
 
 class ErrorBounds:
-    """Bounds for the tensors of one graph, asked for in the order of its operators."""
+    """Computes bounds for the tensors of one graph, in the order of its operators."""
 
     def __init__(self) -> None:
         self._seen: dict[Tensor, Seen] = {}
         self._errors: dict[Tensor, _Error] = {}
 
     def of(self, tensor: Tensor) -> Array:
-        """The bound in real numbers (quantized tensors too); 0 for inputs and constants."""
+        """Returns the bound in real numbers, also if quantized; 0 for inputs and constants."""
         return self.error(tensor).bound
 
     def show(self, tensor: Tensor, values: Array, levels: Iterable[float] = ()) -> Seen:
-        """Takes note of a tensor's values: of all that an operator reads and makes, before it.
+        """Records the values of a tensor, before `add` is called for an operator that has it.
 
-        Those that come from few bits count as the largest of their levels: a converted model has
-        them as sums of planes and a constant, which cancel where values are small.
+        If the values come from few bits, the largest of their `levels` counts. A converted model
+        computes such values as sums of planes and a constant, which cancel where values are small.
         """
         seen = Seen.of(tensor, values)
         largest = np.maximum(seen.largest, max(map(abs, levels), default=0.0))
@@ -100,7 +100,7 @@ class ErrorBounds:
         return self._seen[tensor]
 
     def add(self, op: Op) -> None:
-        """Derives the bounds of an operator's outputs; one that assigns a variable has none."""
+        """Derives the bounds of an operator's outputs; those that assign variables have none."""
         if not op.outputs:
             return
         error = _RULES.get(op.kind, _unknown)(self, op)
@@ -111,7 +111,7 @@ class ErrorBounds:
             self._errors[tensor] = _Error(error.bound + step, error.parts)
 
     def parts(self, tensor: Tensor) -> float:
-        """The size of the numbers that the largest value is the sum of."""
+        """Returns the magnitude of the numbers that the largest value is the sum of."""
         return _most(self.error(tensor).parts)
 
     def error(self, tensor: Tensor) -> _Error:
@@ -119,12 +119,12 @@ class ErrorBounds:
         return known or _Error(np.zeros(()), self.seen(tensor).largest)
 
     def inputs(self, op: Op) -> list[_Error]:
-        """Of an operator's inputs, for those that compute each channel from the same ones."""
+        """Returns errors of inputs, fitted to operators that compute each channel by itself."""
         errors = map(self.error, _inputs(op))
         return [_Error(_fit(e.bound, op.output), _fit(e.parts, op.output)) for e in errors]
 
     def size(self, tensor: Tensor | None) -> float:
-        """The largest magnitude of a tensor's values."""
+        """Returns the largest magnitude of a tensor's values."""
         return 0.0 if tensor is None else _most(self.seen(tensor).largest)
 
     def seen(self, tensor: Tensor) -> Seen:
@@ -138,7 +138,7 @@ class ErrorBounds:
 
 
 def real_values(tensor: Tensor, values: Array) -> Array:
-    """The numbers that a tensor's values stand for."""
+    """Returns the real numbers that a tensor's values stand for."""
     quantization = tensor.quantization
     if quantization is None or not quantization.scale or values.dtype.kind not in "iu":
         return values
@@ -161,7 +161,7 @@ def _most(values: Array) -> float:
 
 
 def _fit(values: Array, tensor: Tensor) -> Array:
-    """One number for each channel of a tensor, where there are so many, else one for all."""
+    """Returns `values` if they are one for each channel of the tensor, else their maximum."""
     return values if values.shape in ((), (1,), tensor.shape[-1:]) else np.array(_most(values))
 
 
@@ -170,7 +170,7 @@ def _largest(arrays: Iterable[Array]) -> Array:
 
 
 def _keep(bounds: ErrorBounds, op: Op) -> _Error:
-    """Each channel comes from the same channels of the inputs."""
+    """Bounds operators that compute each channel from the same channel of the inputs."""
     errors = bounds.inputs(op)
     return _Error(_largest(e.bound for e in errors), _largest(e.parts for e in errors))
 
@@ -182,12 +182,12 @@ def _move(bounds: ErrorBounds, op: Op) -> _Error:
 
 
 def _one(bound: float, parts: float) -> _Error:
-    """The same for all channels."""
+    """Returns an error that is the same for all channels."""
     return _Error(np.array(bound), np.array(parts))
 
 
 def _terms(bounds: ErrorBounds, op: Op) -> float:
-    """How many values are summed for one."""
+    """Returns how many values are summed for one output value."""
     return max(1.0, bounds.seen(_inputs(op)[0]).elements / max(1, bounds.seen(op.output).elements))
 
 
@@ -229,7 +229,7 @@ def _divide(bounds: ErrorBounds, op: Op) -> _Error:
 
 
 def _convolve(bounds: ErrorBounds, op: Op) -> _Error:
-    """Sums of products with constant weights; without constants, of whatever is there."""
+    """Bounds sums of products with constant weights; without constant weights, nothing is known."""
     x, weights, bias = _convolution_inputs(op)
     if weights is None or weights.data is None:
         return _unknown(bounds, op)
@@ -249,16 +249,17 @@ def _convolve(bounds: ErrorBounds, op: Op) -> _Error:
 
 
 def _largest_level(x: Tensor) -> float:
-    """Of values of a few bits, which a converted model has as sums of planes and a constant.
+    """Returns the largest level of values of a few bits, else 0.
 
-    These cancel where values are small.
+    A converted model computes such values as sums of planes and a constant, which cancel where
+    values are small.
     """
     levels = find_levels(x)
     return 0.0 if levels is None else max(map(abs, levels.levels))
 
 
 def _rows(values: Array) -> Iterator[Array]:
-    """Pieces along the first axis, the others as one."""
+    """Yields pieces along the first axis, with all other axes joined into one."""
     rows = max(1, _CHUNK // max(1, values[:1].size))
     for start in range(0, len(values), rows):
         part = values[start : start + rows]
@@ -284,14 +285,14 @@ def _slope(bounds: ErrorBounds, op: Op) -> _Error:
 
 
 def _bounded_slope(bounds: ErrorBounds, op: Op) -> _Error:
-    """Functions that are nowhere steeper than 1 (softmax: than its beta)."""
+    """Bounds functions that are nowhere steeper than 1, or than beta for softmax."""
     steepest = abs(getattr(op.options, "beta", 1.0)) or 1.0
     size = bounds.size(op.output)
     return _one(_most(_move(bounds, op).bound) * steepest + 8 * _ROUNDING * size, size)
 
 
 def _unknown(bounds: ErrorBounds, op: Op) -> _Error:
-    """Nothing is known of the operator: relative errors may grow tenfold."""
+    """Bounds an operator that is not known: relative errors may grow tenfold."""
     relative = 0.0
     for tensor in _inputs(op):
         size, bound = bounds.size(tensor), _most(bounds.of(tensor))
@@ -304,7 +305,7 @@ def _unknown(bounds: ErrorBounds, op: Op) -> _Error:
 _RULES: dict[str, Callable[[ErrorBounds, Op], _Error]] = {
     **dict.fromkeys([op.name for op in KNOWN_OPS if op.moved is not None], _move),
     **dict.fromkeys(["REDUCE_MAX", "REDUCE_MIN"], _move),
-    # Of what moves values, these keep each in its channel.
+    # These operators move values too, but keep each value in its channel.
     **dict.fromkeys(["BATCH_TO_SPACE_ND", "MAX_POOL_2D", "RESHAPE"], _keep),
     **dict.fromkeys(["RESIZE_NEAREST_NEIGHBOR", "SPACE_TO_BATCH_ND"], _keep),
     **dict.fromkeys([op.name for op in KNOWN_OPS if op.clamp is not None], _keep),

@@ -1,4 +1,4 @@
-"""What fails in a conversion."""
+"""Errors of a conversion."""
 
 import contextlib
 from collections.abc import Iterator
@@ -12,9 +12,9 @@ class ConversionError(ValueError):
 
 @contextlib.contextmanager
 def naming(op: Op, what: str) -> Iterator[None]:
-    """Raises what an operator that is not as it should be leads to, with the operator's name.
+    """Raises any error in the block as a ConversionError that names the operator.
 
-    Rules look at operators as the official converter writes them and check no more than they need.
+    Rules expect operators as the official converter writes them, and check no more than they need.
     """
     try:
         yield

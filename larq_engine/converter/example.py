@@ -1,4 +1,4 @@
-"""A small network with random weights, to try hosts, programs and devices with."""
+"""A small network with random weights, for trying out hosts, programs and devices."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from larq_engine.converter.graph import Array, Graph, Op, Tensor
 
 _SIZE = 96
 _CLASSES = 10
-_CHANNELS = (32, 64, 128)  # of the float layer, then of the binary ones
+_CHANNELS = (32, 64, 128)  # Output channels of the float layer, then of the binary layers.
 
 
 def example_model() -> ConvertedModel:
-    """Classifies images of 96x96x3, float32: a float layer, two binary ones, a float classifier."""
+    """Returns a classifier of 96x96x3 float32 images, with two binary layers between float ones."""
     return convert_tflite(_float_model())
 
 
@@ -36,7 +36,7 @@ def _float_model() -> bytes:
 
 
 class _Net:
-    """Operators in the making."""
+    """Collects the operators of the network."""
 
     def __init__(self, random: np.random.Generator) -> None:
         self.random = random
@@ -63,7 +63,7 @@ class _Net:
         return Tensor(f"{name}/constant", data.shape, data.dtype.name.upper(), data)
 
     def sign(self, x: Tensor) -> Tensor:
-        """As TensorFlow keeps larq's ste_sign."""
+        """Adds the operators that TensorFlow makes of larq's ste_sign."""
         shifted = self.op("ADD", "AddOptions", f"{x.name}/shifted", x.shape, self._sign(x), 0.1)
         return self._sign(shifted)
 
@@ -71,7 +71,7 @@ class _Net:
         return self.op("SIGN", "SignOptions", f"{x.name}/sign", x.shape, x)
 
     def conv(self, name: str, x: Tensor, weights: Array) -> Tensor:
-        """Every second pixel of the image, no padding."""
+        """Adds a convolution with stride 2 and no padding."""
         channels, height, width, _ = weights.shape
         shape = (1, (x.shape[1] - height) // 2 + 1, (x.shape[2] - width) // 2 + 1, channels)
         bias = self.random.normal(0, 1, channels)

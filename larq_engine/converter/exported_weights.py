@@ -1,6 +1,6 @@
-"""The binary layers of a converted model as plain arrays, for hardware and programs of one's own.
+"""Exports the binary layers of a converted model as plain arrays, for hardware and other programs.
 
-docs/weights.md says what the arrays mean. What an operator computes: docs/operators.md.
+docs/weights.md says what the arrays mean, docs/operators.md what the operators compute.
 """
 
 import io
@@ -18,21 +18,21 @@ from larq_engine.converter.padding import NO_PADS, read_pads
 from larq_engine.converter.weights import is_turned
 from larq_engine.python.model_file import ModelSource
 
-# The array that says which layer has which others.
+# Name of the array that lists the layers and the names of their arrays.
 DESCRIPTION = "description"
 
 _FORMAT = {"format": "larq_engine weights", "version": 1}
 _TYPES = {"INT32": "bits", "FLOAT32": "float32", "INT8": "int8"}
 _REMEDY = "the file is corrupted: re-convert the model"
 
-# What options of builtin operators are called, along depth, height and width.
+# Names of options of builtin operators, along depth, height and width.
 _STRIDES = ("strideD", "strideH", "strideW")
 _DILATIONS = ("dilationDFactor", "dilationHFactor", "dilationWFactor")
 _PADDINGS = {number: name for name, number in schema.PADDING.items()}
 
 
 def export_weights(model: ModelSource) -> dict[str, Array]:
-    """Returns the weights of a converted model's binary layers, and what else defines them.
+    """Returns the weights of a converted model's binary layers, and all else that defines them.
 
     Args:
         model: The content of a .tflite file, or its path.
@@ -68,19 +68,19 @@ def export_weights(model: ModelSource) -> dict[str, Array]:
 
 
 def describe(arrays: dict[str, Array]) -> Any:
-    """The description as an object."""
+    """Returns the description as an object."""
     return json.loads(bytes(arrays[DESCRIPTION]))
 
 
 def as_file(arrays: dict[str, Array]) -> bytes:
-    """The arrays as the content of a .npz file, compressed."""
+    """Returns the arrays as the content of a .npz file, compressed."""
     file = io.BytesIO()
     np.savez_compressed(file, **arrays)
     return file.getvalue()
 
 
 def _find(op: Op) -> tuple[dict[str, Any], dict[str, Array]] | None:
-    """The description and the arrays of an operator with binary weights."""
+    """Returns the description and the arrays of an operator with binary weights."""
     if op.known.name == "LceBconv2d":
         return _binary(op)
     unpacked = [unpack for tensor in op.inputs if (unpack := lce_ops.unpacking(tensor))]
@@ -88,7 +88,7 @@ def _find(op: Op) -> tuple[dict[str, Any], dict[str, Array]] | None:
 
 
 def _binary(op: Op) -> tuple[dict[str, Any], dict[str, Array]]:
-    count_macs(op)  # It refuses shapes that do not fit.
+    count_macs(op)  # Raises an error if shapes do not fit.
     image, filters = op.inputs[0], op.input(1)
     assert image is not None and filters is not None
     options = _Options(op)
@@ -111,7 +111,7 @@ def _binary(op: Op) -> tuple[dict[str, Any], dict[str, Array]]:
         "bits": [bits_in, bits_weights],
     }
     if op.output.dtype == "INT32":
-        # Beyond these it means the same, but its double would not be a number of 32 bits.
+        # Thresholds beyond these limits mean the same, but twice their value would not fit 32 bits.
         threshold = np.clip(_constant(op, 4), -1, facts["depth"])
         return facts, {"weights": weights, "threshold": threshold}
     facts["activation"] = activation_name(options["fused_activation_function"])
@@ -120,7 +120,7 @@ def _binary(op: Op) -> tuple[dict[str, Any], dict[str, Array]]:
 
 
 def _weights_only(op: Op, unpack: Op) -> tuple[dict[str, Any], dict[str, Array]]:
-    """A layer that the host computes in float."""
+    """Returns description and arrays of a float layer whose weights are binary."""
     shape = unpack.output.shape
     flat = lce_ops.unpack_odd(_constant(unpack, 0), int(np.prod(shape)))
     known = op.known.weights
@@ -145,7 +145,7 @@ def _weights_only(op: Op, unpack: Op) -> tuple[dict[str, Any], dict[str, Array]]
 
 
 class _Options(dict[str, int]):
-    """The options of an operator of ours; a missing one is the file's fault."""
+    """Options of an operator of ours. A missing option raises an error, as the file lacks it."""
 
     def __init__(self, op: Op) -> None:
         given = op.options if isinstance(op.options, dict) else {}
@@ -169,7 +169,7 @@ def _constant(op: Op, position: int) -> Array:
 
 
 def _tensor(tensor: Tensor, channels: int | None = None) -> dict[str, Any]:
-    """Of a tensor that has bits, the shape is that of the values."""
+    """Describes a tensor; the shape of a tensor of bits is that of the values that they hold."""
     shape = list(tensor.signature or tensor.shape)
     dtype = _TYPES.get(tensor.dtype, tensor.dtype.lower())
     if dtype == "bits" and channels is not None:

@@ -1,6 +1,7 @@
-"""A model as objects: tensors know who makes and who reads them, so no rule counts list indices.
+"""A model as objects: each tensor knows its producer and its consumers, so rules need no indices.
 
-Rules build new `Op`s freely; only `Graph.replace` changes a graph, and it keeps the links right.
+Rules may build `Op`s freely, but only `Graph.replace` changes a graph, and it keeps the links
+right.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,8 +15,8 @@ from larq_engine.python.operators import KnownOp, known_op
 
 Array = npt.NDArray[Any]
 
-# The types that rules compute with, by their names in the schema. Tensors of all other types pass
-# through the converter untouched.
+# NumPy types of those types of the schema that rules compute with. Tensors of other types pass
+# through the converter unchanged.
 NUMPY_TYPES: dict[str, Any] = {
     "FLOAT32": np.float32,
     "FLOAT16": np.float16,
@@ -31,7 +32,7 @@ NUMPY_TYPES: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Quantization:
-    """real = scale * (integer - zero_point), of a whole tensor or per index of `axis`."""
+    """real = scale * (integer - zero_point), for a whole tensor or for each index of `axis`."""
 
     scale: tuple[float, ...]
     zero_point: tuple[int, ...]
@@ -40,13 +41,12 @@ class Quantization:
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a tensor of bits says of the float model: tensor #`origin` = alpha * (+1 or -1) + beta.
+    """Bits stand for tensor #`origin` of the float model, which is alpha * (+1 or -1) + beta.
 
-    The bits of `channels` values each, in this order, are the tensor's values. If there are
-    `pads`, the tensor's values are those of the bits' image with so many pixels of `pad_sign`
-    before and after its height and width. If there is an `order`, the tensor's values are in that
-    order of dimensions. Values of more than one bit are `levels`, one for each number that the bits
-    add up to.
+    Each pixel of the bits holds `channels` values, which are the tensor's values in the same order.
+    If there are `pads`, the tensor's values also have these numbers of pixels of `pad_sign` before
+    and after their height and width. If there is an `order`, the tensor's dimensions are in that
+    order. Values of more than one bit are `levels`, one for each number that the bits add up to.
     """
 
     origin: int
@@ -64,11 +64,11 @@ class Meaning:
 
     @property
     def two_values(self) -> list[float]:
-        """What the tensor can have."""
+        """The two values that the tensor can have."""
         return [float(np.float32(self.beta + self.alpha * sign)) for sign in (-1, 1)]
 
     def values(self, signs: Array) -> Array:
-        """The float model's values of +-1 values, or of the odd numbers of more bits."""
+        """Returns the float model's values of +-1 values, or of odd numbers of several bits."""
         if self.levels:
             counts = (signs.astype(np.int16) + len(self.levels) - 1) // 2
             return np.take(np.array(self.levels, np.float32), counts)
@@ -81,7 +81,7 @@ class Meaning:
 
 @dataclass(frozen=True)
 class Counterpart:
-    """Which tensor of the float model a tensor is: #`origin`, or that before `order` turned it."""
+    """Tensor #`origin` of the float model, whose dimensions in `order` are a tensor's."""
 
     origin: int
     order: tuple[int, ...] = ()
@@ -89,39 +89,39 @@ class Counterpart:
 
 @dataclass(frozen=True)
 class FloatLayer:
-    """What the float model had in the place of an operator with weights, for the report."""
+    """Facts for the report on the float layer that an operator replaces."""
 
     kind: str
     float_bytes: int
-    # Why it is not binary, if only its weights are.
+    # The reason why the layer is not binary, if only its weights are.
     reason: str = ""
     remedy: str = ""
-    # Whether another operator stands for the same layer, and is what the report shows of it.
+    # True if another operator stands for the same layer, and is the one that the report shows.
     is_part: bool = False
 
 
 @dataclass(eq=False)
 class Tensor:
-    """A value: an input, a constant (`data`), or what one operator makes."""
+    """A value: an input, a constant (with `data`), or an output of one operator."""
 
     name: str
     shape: tuple[int, ...]
     dtype: str
     data: Array | None = None
     quantization: Quantization | None = None
-    # -1 where the file leaves a dimension open; none if it leaves none open.
+    # The shape with -1 for dimensions that the file leaves open; None if it leaves none open.
     signature: tuple[int, ...] | None = None
-    # Of bits: several signs of the float model can have the same.
+    # Meanings of a tensor of bits: several signs of the float model can have the same bits.
     meanings: list[Meaning] = field(default_factory=list)
-    # Of an output of the model that is named after its layer: which that is.
+    # Name of the layer after which an output of the model is named.
     layer: str = ""
-    # Its number in the file that was read; tensors that rules make have none.
+    # Number of the tensor in the file that was read; tensors that rules make have none.
     origin: int | None = None
-    # Of one that a rule made: what it is in the file, in another order of dimensions.
+    # For a tensor that a rule made: its counterpart in the file, in another order of dimensions.
     turned: Counterpart | None = None
-    # Of a constant: the operator that the file makes it with, of less data than it has.
+    # For a constant: the operator that makes it in the file, from less data than it has.
     recipe: "Op | None" = field(default=None, repr=False)
-    # What else the file says of it (sparsity, variables...), opaque here.
+    # Everything else that the file says of the tensor (sparsity, variables...), kept as it is.
     extra: Any = None
     producer: "Op | None" = field(default=None, repr=False)
     consumers: list["Op"] = field(default_factory=list, repr=False)
@@ -132,7 +132,7 @@ class Tensor:
 
     @property
     def counterpart(self) -> Counterpart | None:
-        """The tensor of the file that has its values."""
+        """The tensor of the file that has the same values."""
         return self.turned if self.origin is None else Counterpart(self.origin)
 
     @property
@@ -141,13 +141,13 @@ class Tensor:
 
     @property
     def stored_bytes(self) -> int:
-        """How much of the file a constant takes."""
+        """Number of bytes that a constant takes in the file."""
         if self.recipe is not None:
             return sum(tensor.stored_bytes for tensor in self.recipe.inputs if tensor is not None)
         return 0 if self.data is None else self.data.nbytes
 
     def like(self, name: str, **changed: Any) -> "Tensor":
-        """A new tensor of the same shape and type."""
+        """Returns a new tensor of the same shape and type."""
         fields: dict[str, Any] = {
             "shape": self.shape,
             "dtype": self.dtype,
@@ -159,10 +159,10 @@ class Tensor:
 
 @dataclass(eq=False)
 class Op:
-    """An operator. `kind` is its name in the schema, or the custom name if it is custom.
+    """An operator. `kind` is its name in the schema, or its custom name.
 
-    `options` is the schema's options object of a builtin operator, a dictionary for ours, and bytes
-    for custom operators of others. An absent optional input is None.
+    `options` is the schema's options object for a builtin operator, a dictionary for operators of
+    ours, and bytes for other custom operators. An absent optional input is None.
     """
 
     kind: str
@@ -171,7 +171,7 @@ class Op:
     options: Any = None
     custom: bool = False
     version: int = 1
-    # The name of the layer of the float model that it belongs to (layer_names.py).
+    # Name of the float model's layer that the operator belongs to (layer_names.py).
     layer: str = ""
     float_layer: FloatLayer | None = None
     extra: Any = None
@@ -186,22 +186,22 @@ class Op:
 
     @property
     def known(self) -> KnownOp:
-        """What is known of operators of this kind."""
+        """All that operators.py says of operators of this kind."""
         known = known_op(self.kind)
-        # Custom operators of others can have any name.
+        # Custom operators of others can have any name, also one of a known operator.
         return known if known.is_ours == self.custom else KnownOp(self.kind)
 
     def input(self, index: int) -> Tensor | None:
-        """The input, or None where it is absent."""
+        """Returns the input, or None if it is absent."""
         return self.inputs[index] if index < len(self.inputs) else None
 
 
 class Graph:
-    """One subgraph: operators in an order in which they can run.
+    """One subgraph, with its operators in an order in which they can run.
 
     Attributes:
-        held_size: Why it is right for images of the model's size alone, if a rule computed
-            constants for that size. What else a file holds of a size shows in its operators.
+        held_size: The reason why the graph is right for images of the model's size only, if a rule
+            computed constants for that size. Other dependences on a size show in its operators.
     """
 
     def __init__(
@@ -220,26 +220,27 @@ class Graph:
             _link(op)
 
     def uses(self, tensor: Tensor) -> int:
-        """How often the value is read, outputs of the graph included."""
+        """Returns how often the value is read; being an output of the graph counts as one."""
         return len(tensor.consumers) + sum(output is tensor for output in self.outputs)
 
     def only_use(self, tensor: Tensor) -> bool:
         return self.uses(tensor) == 1
 
     def is_variable(self, tensor: Tensor) -> bool:
-        """Whether the value is known only when the model runs."""
+        """Tells whether the value is known only when the model runs."""
         return tensor.producer is not None or any(tensor is given for given in self.inputs)
 
     def is_internal(self, tensor: Tensor) -> bool:
-        """Whether the value is made and read inside of the graph only."""
+        """Tells whether the value is made and read inside the graph only."""
         return tensor.producer is not None and not any(tensor is out for out in self.outputs)
 
     def replace(self, op: Op, replacement: "Sequence[Op] | Tensor") -> None:
-        """Puts operators in the place of one; together they make its outputs.
+        """Replaces one operator by others, which together make its outputs.
 
-        A tensor instead of operators is read from now on by those who read the (only) output; in
-        the place of an output of the graph it must be internal, and is made as that output. What
-        only the old operator needed is removed with it.
+        If the replacement is a tensor, all readers of the operator's only output read that tensor
+        instead. If that output is an output of the graph, the tensor must be internal, and its
+        producer then makes the graph's output. Operators that only the replaced one needed are
+        removed with it.
         """
         if isinstance(replacement, Tensor):
             if self.is_internal(op.output):
@@ -263,7 +264,7 @@ class Graph:
         self._remove_unused([tensor for tensor in op.inputs if tensor is not None])
 
     def _make_as(self, output: Tensor, tensor: Tensor) -> None:
-        """Lets what makes an internal tensor make an output of the graph in its place."""
+        """Makes the producer of an internal tensor produce an output of the graph instead."""
         maker = tensor.producer
         assert maker is not None and self.is_internal(tensor)
         maker.outputs = [output if made is tensor else made for made in maker.outputs]
@@ -272,7 +273,7 @@ class Graph:
 
     @staticmethod
     def redirect(old: Tensor, new: Tensor) -> None:
-        """Lets the readers of one tensor read another."""
+        """Makes the readers of `old` read `new`."""
         for reader in dict.fromkeys(old.consumers):
             for index, tensor in enumerate(reader.inputs):
                 if tensor is old:
@@ -282,7 +283,7 @@ class Graph:
         new.meanings.extend(meaning for meaning in old.meanings if meaning not in new.meanings)
 
     def sort(self) -> None:
-        """Brings the operators into an order in which they can run, close to the one they had."""
+        """Orders the operators so that they can run, and keeps close to the order that they had."""
         done: set[int] = set()
         ordered: list[Op] = []
         for op in self.ops:
@@ -306,7 +307,7 @@ class Graph:
         self.ops = ordered
 
     def add(self, ops: Iterable[Op]) -> None:
-        """Adds operators at the end; `sort` brings them to their places."""
+        """Adds operators at the end; `sort` moves them to their places."""
         for op in ops:
             self.ops.append(op)
             _link(op)
@@ -329,10 +330,10 @@ class Graph:
 
 @dataclass
 class Model:
-    """A whole file."""
+    """The content of a whole file."""
 
     graphs: list[Graph]
-    # Signatures, metadata and the like: opaque here.
+    # Signatures, metadata and the like, kept as they are.
     extra: Any = None
 
 

@@ -1,8 +1,8 @@
-"""Takes quantizing and dequantizing off the ends of a converted model.
+"""Removes quantizing and dequantizing operators from the ends of a converted model.
 
-A host then hands over and gets back what the operators inside of the model compute with: int8, or
-the words of bits of docs/operators.md. Only graphs that a caller can run are changed; those that an
-IF or a WHILE runs keep the types that it gives them.
+The host then passes and gets the values that the operators inside the model compute with: int8, or
+words of bits (docs/operators.md). Only graphs that a caller can run are changed; graphs that an IF
+or a WHILE runs keep the types that it gives them.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from larq_engine.converter import schema
 from larq_engine.converter.graph import Graph, Model, Op, Tensor
 from larq_engine.converter.options import type_name
 
-# Sizes, indices, masks and texts are no quantized numbers, so an int8 request does not mean them.
+# Sizes, indices, masks and texts are not quantized numbers, so a request for int8 excludes them.
 _NEVER_QUANTIZED = ("BOOL", "INT32", "INT64", "STRING", "UINT32", "UINT64")
 
 
@@ -87,7 +87,7 @@ def strip_lcedequantize_ops(model: bytes) -> bytes:
 
 
 def _runnable(model: Model) -> list[Graph]:
-    """The graphs that a caller can run."""
+    """Returns the graphs that a caller can run."""
     return [model.graphs[number] for number in schema.runnable_graphs(model)]
 
 
@@ -97,7 +97,7 @@ def _make_int8(
     ends: Callable[[Graph], list[Tensor]],
     find: Callable[[Graph, Tensor, str], Tensor],
 ) -> None:
-    """`find` returns the int8 tensor to put in the place of a float one."""
+    """Makes one end of the model int8; `find` returns the tensor that replaces a float one."""
     graphs = _runnable(model)
     types = [tensor.dtype for graph in graphs for tensor in ends(graph)]
     if not {"FLOAT32", "INT8"}.intersection(types):
@@ -159,7 +159,7 @@ def _quantized_output(graph: Graph, tensor: Tensor, what: str) -> Tensor:
 
 
 def _bits_of(output: Tensor) -> Tensor | None:
-    """The bits that an output is dequantized from."""
+    """Returns the bits that an output is dequantized from, if it is."""
     op = output.producer
     if op is not None and op.kind == "DEQUANTIZE" and op.inputs[0] is not None:
         op = op.inputs[0].producer
@@ -167,7 +167,7 @@ def _bits_of(output: Tensor) -> Tensor | None:
 
 
 def _replace_end(model: Model, ends: list[Tensor], old: Tensor, new: Tensor) -> None:
-    """Puts a tensor in the place of an input or output, in the signatures too."""
+    """Replaces an input or output by another tensor, also in the signatures."""
 
     def swap(tensor: Tensor) -> Tensor:
         return new if tensor is old else tensor

@@ -1,9 +1,8 @@
-"""Keras models and SavedModels to float .tflite files, by TensorFlow's own converter.
+"""Converts Keras models and SavedModels to float .tflite files with TensorFlow's own converter.
 
-TensorFlow itself is imported here alone, when a function needs it. What is converted is one
-function with a batch of 1, traced anew: the converter then has static shapes throughout, and takes
-a third of the time that it needs for all that Keras puts in a SavedModel (QuickNet: 3.1 s instead
-of 9.7 s).
+TensorFlow is imported only in this file, when a function needs it. It converts one function, which
+is traced anew with a batch of 1. So all shapes are static, and the conversion takes a third of the
+time that everything that Keras puts in a SavedModel takes (QuickNet: 3.1 s instead of 9.7 s).
 """
 
 import contextlib
@@ -27,8 +26,8 @@ from larq_engine.python.extras import pip_install
 
 SIGNATURE = "serving_default"
 
-# The converter takes a model for quantization-aware if it has one of these; the rest it would
-# quantize dynamically, binary weights with it.
+# The converter takes a model for quantization-aware if it has one of these operators. It would
+# quantize everything else dynamically, binary weights included.
 _FAKE_QUANTIZATION = {
     "FakeQuantWithMinMaxArgs",
     "FakeQuantWithMinMaxVars",
@@ -39,7 +38,7 @@ _FAKE_QUANTIZATION = {
 
 
 def keras_to_tflite(model: Any) -> bytes:
-    """Converts a model of Keras 2; a quantization-aware one comes out with int8 operators.
+    """Converts a model of Keras 2; if it is quantization-aware, its operators become int8.
 
     Inputs and outputs have Keras' order and names, and float32 where they had it.
 
@@ -81,7 +80,7 @@ def saved_model_to_tflite(
 ) -> bytes:
     """Converts signatures of a SavedModel, "serving_default" if none are named.
 
-    What it holds of Python functions is refused before it is loaded, unless it is `unsafe`.
+    Python functions in it are refused before it is loaded, unless `unsafe` is True.
 
     Raises:
         TypeError: `directory` is no path.
@@ -115,8 +114,9 @@ def signatures_to_tflite(
 ) -> bytes:
     """Converts signatures of a SavedModel, which errors call `what`.
 
-    Inputs come in the order of `input_names`, others behind them by their names: a SavedModel keeps
-    no order. So do outputs, which get the names that `output_names` has for those of the signature.
+    A SavedModel keeps no order of inputs and outputs. Inputs come in the order of `input_names`,
+    and others follow in the order of their names. The same holds for outputs and `output_names`, a
+    map from the signature's names to the names in the file.
     """
     tf = import_tensorflow()
     check_eager(tf.executing_eagerly())
@@ -137,7 +137,7 @@ def signatures_to_tflite(
 
 
 def check_signature_keys(keys: Sequence[str] | None) -> list[str]:
-    """The signatures asked for.
+    """Returns the names of the signatures to convert.
 
     Raises:
         ValueError: They are no list of different names.
@@ -179,10 +179,10 @@ def _serve_signature(
 
 
 def quantize_float_ops(content: bytes, int8_range: tuple[float, float]) -> bytes:
-    """Makes int8 operators of the float ones, whose values are taken to lie in `int8_range`.
+    """Makes int8 operators of float ones, whose values are assumed to lie in `int8_range`.
 
-    Custom operators stay as they are, with values in float32 around them; so do ranges that are
-    known already. Inputs and outputs stay float32.
+    Custom operators stay as they are and compute in float32. Ranges that are known already stay,
+    too. Inputs and outputs stay float32.
 
     Raises:
         ConversionError: TensorFlow's quantizer failed.
@@ -196,18 +196,18 @@ def quantize_float_ops(content: bytes, int8_range: tuple[float, float]) -> bytes
     model = flatbuffer_utils.convert_bytearray_to_object(content)
     for subgraph in model.subgraphs:
         for tensor in subgraph.tensors:
-            # Constants, too: of those the quantizer takes the ranges that they have.
+            # Constants get the range too; the quantizer takes their own range instead.
             if tensor.type == tflite.TensorType.FLOAT32:
                 tensor.quantization = tflite.QuantizationParametersT()
                 tensor.quantization.min = np.array(int8_range[:1], np.float32)
                 tensor.quantization.max = np.array(int8_range[1:], np.float32)
     with failing("int8 range", "TensorFlow's quantizer failed"), quiet_tensorflow():
-        # The second half of post-training quantization: what calibration finds is given instead.
+        # This is the second half of post-training quantization; ranges are given, not calibrated.
         return bytes(mlir_quantize(flatbuffer_utils.convert_object_to_bytearray(model)))
 
 
 def import_tensorflow() -> Any:
-    """Returns TensorFlow, or raises ImportError that says how to install it."""
+    """Returns TensorFlow, or raises an ImportError that says how to install it."""
     try:
         with quiet_tensorflow():
             import tensorflow as tf
@@ -223,9 +223,9 @@ def import_tensorflow() -> Any:
 
 @dataclass(frozen=True)
 class _Signature:
-    """A traced function with the names that its inputs and outputs have for callers, in order.
+    """A traced function, with the names and the order that its inputs and outputs have for callers.
 
-    Inside of TensorFlow they may have others: arguments of a Python function, and its results.
+    TensorFlow's own names, `arguments` and `results`, may differ from these.
     """
 
     key: str
@@ -237,7 +237,7 @@ class _Signature:
 
     @property
     def is_as_converted(self) -> bool:
-        """Whether TensorFlow's names and order are those for callers."""
+        """Tells whether the names and the order in TensorFlow are the same as for callers."""
         renamed = (self.arguments, self.results) != (self.inputs, self.outputs)
         return not renamed and len(self.inputs) == len(self.outputs) == 1
 
@@ -245,11 +245,11 @@ class _Signature:
 def _trace(
     tf: Any, what: str, key: str, specs: dict[str, Any], serve: Callable[..., dict[str, Any]]
 ) -> _Signature:
-    """Traces a function of tensors, with a batch of 1, that returns tensors by their names."""
+    """Traces a function of tensors with a batch of 1; it returns tensors by their names."""
     arguments = _argument_names(specs)
     single = _with_batch_of_one(tf, what, specs, arguments)
 
-    names: list[str] = []  # Known when the function was traced; TensorFlow sorts its result.
+    names: list[str] = []  # Filled by the trace; TensorFlow sorts the results.
 
     def renamed(**tensors: Any) -> dict[str, Any]:
         outputs = serve(*(tensors[name] for name in arguments))
@@ -261,7 +261,7 @@ def _trace(
 
 
 def _convert(tf: Any, what: str, signatures: Sequence[_Signature]) -> bytes:
-    # Only the variables, not the model: Keras would trace all of its layers again to save them.
+    # The module holds only the variables, as Keras would trace all layers again to save the model.
     holder = tf.Module()
     holder.values = [variable for served in signatures for variable in served.traced.variables]
     traced = {served.key: served.traced for served in signatures}
@@ -273,7 +273,7 @@ def _convert(tf: Any, what: str, signatures: Sequence[_Signature]) -> bytes:
         tf.saved_model.save(holder, folder, signatures=traced)
         keras_rewrites.prepare(folder)
         converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=list(traced))
-        # Which version converted it is worth no second copy of the file (XNORNet: 4 of 28 s).
+        # The metadata (the converter's version) costs a copy of the file (XNORNet: 4 of 28 s).
         converter.exclude_conversion_metadata = True
         if any(_is_quantization_aware(function.graph) for function in traced.values()):
             converter.optimizations = [tf.lite.Optimize.DEFAULT]
@@ -288,7 +288,7 @@ def _is_quantization_aware(graph: Any) -> bool:
 
 
 def _with_names(content: bytes, signatures: Sequence[_Signature]) -> bytes:
-    """Gives a file's inputs and outputs their names and order; the converter has its own."""
+    """Restores the names and order of inputs and outputs, which the converter changes."""
     if len(signatures) == 1 and signatures[0].is_as_converted:
         return content
     model = schema.read(content)
@@ -313,7 +313,7 @@ def _sorted_by(names: Sequence[str], entries: Iterable[tuple[Any, Any]]) -> list
 def _with_batch_of_one(
     tf: Any, what: str, specs: dict[str, Any], arguments: Sequence[str]
 ) -> dict[str, Any]:
-    """Returns the specifications of arguments with a batch of 1 where the model leaves it open."""
+    """Returns the arguments' specifications, with a batch of 1 where the model leaves it open."""
     single = {}
     for argument, (name, spec) in zip(arguments, specs.items(), strict=True):
         sizes = spec.shape.as_list() if spec.shape.rank is not None else [None, None]
@@ -329,7 +329,10 @@ def _with_batch_of_one(
 
 
 def _input_names(structure: Any, names: Sequence[str | None]) -> list[str]:
-    """The keys of a dictionary of inputs, else names as TensorFlow makes them: a_in for "a-in"."""
+    """Returns the keys of a dictionary of inputs, else names as TensorFlow makes them.
+
+    TensorFlow makes a_in of "a-in".
+    """
     args, kwargs = structure
     if len(args) == 1 and not kwargs and _is_flat(args[0], len(names)):
         return sorted(args[0])
@@ -341,7 +344,7 @@ def _input_names(structure: Any, names: Sequence[str | None]) -> list[str]:
 
 
 def _argument_names(names: Iterable[str]) -> list[str]:
-    """Names that TensorFlow takes for arguments: different in lower case too, and not "self"."""
+    """Returns names for arguments that TensorFlow takes: not "self", different in lower case."""
     found: list[str] = []
     for name in names:
         usable = _usable(name)
@@ -359,14 +362,14 @@ def _usable(name: str) -> str:
 
 
 def _is_flat(structure: Any, count: int) -> bool:
-    """Whether it is a dictionary of so many tensors, which TensorFlow sorts by their names."""
+    """Tells whether it is a dictionary of `count` tensors, which TensorFlow sorts by name."""
     if not isinstance(structure, dict) or len(structure) != count:
         return False
     return all(isinstance(key, str) for key in structure)
 
 
 def _output_names(model: Any, outputs: Any, count: int) -> list[str]:
-    """The keys of a dictionary of outputs, else Keras' own names, or output_1..."""
+    """Returns the keys of a dictionary of outputs, else Keras' own names, or output_1 and so on."""
     if _is_flat(outputs, count):
         return sorted(outputs)
     if model.output_names:
@@ -392,7 +395,7 @@ def _check_saved_model(path: Path) -> None:
 
 @contextlib.contextmanager
 def failing(what: str, failure: str) -> Iterator[None]:
-    """Raises what TensorFlow raises in this block, of any type, as ConversionError."""
+    """Raises every error of TensorFlow in this block as a ConversionError."""
     try:
         yield
     except (MemoryError, OSError):
@@ -405,10 +408,10 @@ _WITHOUT_OPERATOR = re.compile(r'\["\w+:", "([^"@]*)[^\n]*?\'(tf\.\w+)\' op is n
 
 
 def _essence(message: str) -> str:
-    """The part of TensorFlow's message that a user can act on; the rest is in the cause."""
+    """Returns the part of TensorFlow's message that a user can act on; the cause has the rest."""
     missing = dict.fromkeys(_WITHOUT_OPERATOR.findall(message))
     if missing:
         places = ", ".join(f"{kind} (in '{place}')" for place, kind in missing)
         return f"TensorFlow Lite has no operator for {places}; build these parts of other operators"
-    # What follows is a dump of the graph.
+    # A dump of the graph follows this note.
     return message.split("note: see current operation")[0].strip()

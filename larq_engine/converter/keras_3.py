@@ -1,7 +1,7 @@
-"""Models of Keras 3 to float .tflite files: by Keras' own export, a SavedModel.
+"""Converts models of Keras 3 to float .tflite files by way of Keras' own export to a SavedModel.
 
-That keeps what is said of SavedModels true: static shapes, and pads as the model has them. Keras'
-export to LiteRT leaves the batch open and lets TensorFlow's converter make "same" of pads.
+Then static shapes and the model's own pads are the same as for SavedModels. Keras' export to LiteRT
+leaves the batch open and lets TensorFlow's converter turn pads into "same" padding.
 """
 
 import contextlib
@@ -33,10 +33,10 @@ def keras_3_to_tflite(model: Any) -> bytes:
         with (
             failing(what, "Keras cannot export it"),
             quiet_tensorflow(),
-            contextlib.redirect_stdout(io.StringIO()),  # where it says what it has written
+            contextlib.redirect_stdout(io.StringIO()),  # Keras prints there what it has written.
         ):
             model.export(folder)
-        # Of models of one's own only a call knows the inputs.
+        # Only a call tells the inputs of a subclassed model.
         inputs = [tensor.name for tensor in getattr(model, "inputs", None) or []]
         content = signatures_to_tflite(
             what, Path(folder), [SIGNATURE], inputs, _output_names(model)
@@ -45,7 +45,7 @@ def keras_3_to_tflite(model: Any) -> bytes:
 
 
 def _output_names(model: Any) -> dict[str, str]:
-    """Names of a list of outputs, after the last layers, as Keras 2 has them, in their order."""
+    """Returns the names of a list of outputs, in order; as in Keras 2, those of the last layers."""
     names = getattr(model, "output_names", None) or []
     if not names and type(model).__name__ == "Sequential":
         names = [model.layers[-1].name]
@@ -56,10 +56,11 @@ def _output_names(model: Any) -> dict[str, str]:
 
 
 def _with_layer_names(content: bytes) -> bytes:
-    """Takes the number from each scope in the names of tensors.
+    """Removes the number from each scope in the names of tensors.
 
-    Keras 3 opens a layer's scope once to build it and again to call it, so the scope of each call
-    has the layer's name and a number that TensorFlow appended to tell the two apart.
+    Keras 3 opens a layer's scope once to build it and again to call it. TensorFlow tells the two
+    apart by a number that it appends to the layer's name, so the scope of each call has such a
+    number.
     """
     model = schema.read(content)
     for graph in model.graphs:

@@ -1,4 +1,4 @@
-"""What a Keras model must be before TensorFlow is asked to convert it. Needs no TensorFlow."""
+"""Checks a Keras model before TensorFlow is asked to convert it. Needs no TensorFlow."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ _FLOAT_TYPES_REFUSED = ("float16", "bfloat16", "float64")
 
 
 def check_keras_model(model: Any) -> None:
-    """Raises what is wrong with the model, and what to do about it.
+    """Raises an error that says what is wrong with the model, and what to do about it.
 
     Raises:
         TypeError: It is no model at all.
@@ -33,7 +33,7 @@ def check_keras_model(model: Any) -> None:
 
 
 def check_keras_3_backend(backend: str) -> None:
-    """Raises ValueError if Keras 3 computes with something else than TensorFlow."""
+    """Raises ValueError if Keras 3 computes with another backend than TensorFlow."""
     if backend != "tensorflow":
         raise ValueError(
             f"Keras 3: expected the backend tensorflow, whose converter writes .tflite files, got "
@@ -52,9 +52,10 @@ def check_eager(executing_eagerly: bool) -> None:
 
 
 def keras_version(kind: type) -> int | None:
-    """The major version of the Keras that the class of a model comes from, None of other classes.
+    """Returns the major version of Keras that a model's class comes from; None for other classes.
 
-    Told by names, so that no Keras is imported to find out that it is not the one.
+    It reads names only, so that no Keras is imported to find out that the class is not of that
+    Keras.
     """
     for base in kind.__mro__:
         package = base.__module__.split(".")[0]
@@ -66,7 +67,7 @@ def keras_version(kind: type) -> int | None:
 
 
 def is_keras_2(model: Any) -> bool:
-    """Whether it is a model of Keras 2."""
+    """Tells whether it is a model of Keras 2."""
     return keras_version(type(model)) == 2
 
 
@@ -100,7 +101,7 @@ def _check_precision(model: Any, name: str) -> None:
 
 
 def _layers(model: Any) -> Iterator[Any]:
-    """The layers of a model of Keras 3, those of models in it too."""
+    """Yields the layers of a model of Keras 3, including those of models inside it."""
     for layer in model.layers:
         yield layer
         if keras_version(type(layer)):

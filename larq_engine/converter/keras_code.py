@@ -1,8 +1,8 @@
-"""What in the configuration of a Keras file would run code, found before Keras reads it.
+"""Finds parts of a Keras file's configuration that would run code, before Keras reads it.
 
 Keras imports the module and calls the class or function that a configuration names, and a Lambda
-holds Python's bytecode. So names are followed into Keras, larq and larq_engine.keras only. There
-the layers are those of a list, and functions are those of parts that hold nothing else.
+contains Python's bytecode. So only names in Keras, larq and larq_engine.keras are accepted. Layers
+must be on a list, and functions must be in modules that contain nothing else.
 """
 
 import builtins
@@ -44,7 +44,7 @@ _LAYERS = re.compile(
 # Layers that call a function of TensorFlow, which their configuration names.
 _OPS = ("TFOpLambda", "SlicingOpLambda")
 
-# What layers and optimizers have in their configurations, often without a module's name.
+# Names in the configurations of layers and optimizers, often without a module's name.
 _SETTINGS = re.compile(
     r"Zeros|Ones|Constant|(?:Orthogonal|Identity|STFT)(?:Initializer)?|VarianceScaling|TruncatedNormal"
     r"|Random(?:Normal|Uniform)|(?:Glorot|He|Lecun)(?:Normal|Uniform)"
@@ -56,7 +56,7 @@ _SETTINGS = re.compile(
     r"|Policy|PolicyV1|\w*DTypePolicy(?:Map)?"
 )
 
-# What Keras makes of these are numbers, texts and shapes.
+# Keras makes only numbers, texts and shapes of these.
 _VALUES = frozenset(
     [
         *("__tensor__", "__numpy__", "__bytes__", "__slice__", "__tuple__", "__ellipsis__"),
@@ -66,7 +66,7 @@ _VALUES = frozenset(
 
 _PART = "layers|models|engine|activations|initializers|regularizers|constraints|optimizers|losses"
 _PART += "|metrics|quantizers|ops|dtype_policies"
-# Keras on PyTorch has optimizers of its own, and names their modules in a file.
+# Keras with the PyTorch backend has its own optimizers, and names their modules in a file.
 _MODULE = re.compile(
     rf"(?:tf_keras|keras|tensorflow\.keras)(?:\.src)?(?:\.(?:{_PART})(?:\.\w+)*)?"
     r"|keras\.src\.backend\.torch\.optimizers(?:\.torch_\w+)?"
@@ -95,12 +95,12 @@ _SYMBOL = re.compile(
 
 
 def find_code(config: Any, is_registered: Callable[[str], bool]) -> Iterator[str]:
-    """Yields what would run code, with the layer in which it is.
+    """Yields a description of each part that would run code, with the layer that it is in.
 
     Args:
-        config: What JSON's reader makes of a model's configuration.
-        is_registered: Whether this process has registered something with Keras by this name, which
-            Keras then takes in place of what a module has.
+        config: A model's configuration, as JSON's reader returns it.
+        is_registered: Tells whether this process has registered something with Keras by this name.
+            Keras then takes that instead of what a module has.
     """
     waiting: list[tuple[Any, str]] = [(config, "")]
     while waiting:
@@ -121,7 +121,7 @@ def _name(value: dict[str, Any]) -> str:
 
 
 def _problem(value: dict[str, Any], is_registered: Callable[[str], bool]) -> str:
-    """What running Keras on this would execute beside Keras itself; "" if nothing."""
+    """Returns the code that Keras would run for this, other than its own; "" if none."""
     kind, module = value["class_name"], value.get("module")
     registered = value.get("registered_name", kind)
     config = value.get("config")
@@ -148,7 +148,7 @@ def _problem(value: dict[str, Any], is_registered: Callable[[str], bool]) -> str
     if "module" not in value:
         return "" if is_registered(name) or _is_known(name) else unknown
     if kind != "function" and is_registered(str(registered)):
-        # Without a module beside it, the other name would be the one that counts.
+        # Without a module, Keras would go by the other name.
         return "" if name == str(registered).rpartition(">")[2] or _is_known(name) else unknown
     if module is None:
         is_known = kind != "function" and all(_is_known(n.rpartition(">")[2]) for n in names)
@@ -164,7 +164,7 @@ def _problem(value: dict[str, Any], is_registered: Callable[[str], bool]) -> str
 
 
 def _is_known(name: str) -> bool:
-    """Returns whether Keras knows this name, without a module, as that of what only computes."""
+    """Tells whether the name, without a module, is one of a part of Keras that only computes."""
     return name in _OPS or any(names.fullmatch(name) for names in (_LAYERS, _SETTINGS))
 
 
@@ -177,7 +177,7 @@ def _is_in(name: str, module: str) -> bool:
 
 
 def _layer_problem(kind: str, config: Any) -> str:
-    """Layers of Keras that do what their configuration says."""
+    """Returns why a layer of Keras might do more than its configuration says; "" if it does not."""
     if not isinstance(config, dict):
         return ""
     if kind in _OPS and not _SYMBOL.fullmatch(str(config.get("function"))):
@@ -192,7 +192,7 @@ _PLACES_SHOWN = 5
 
 
 def refuse_code(what: str, found: Iterable[str]) -> None:
-    """Raises ConversionError that names the code in a file, before any of it runs."""
+    """Raises ConversionError with the code in a file, before any of it runs."""
     places = sorted(set(found))
     if places:
         rest = len(places) - _PLACES_SHOWN

@@ -1,4 +1,4 @@
-"""Loads the Keras models that people keep in files, with layers of larq and larq_engine.keras."""
+"""Loads Keras models from files, with the layers of larq and larq_engine.keras."""
 
 import contextlib
 import json
@@ -22,8 +22,8 @@ from larq_engine.python.extras import pip_install
 
 _MOST_LETTERS = 500
 
-# Readers of archives and of JSON raise these on files that are not whole. zipfile's for a way of
-# packing that it lacks is NotImplementedError.
+# Readers of archives and of JSON raise these on damaged files. zipfile raises NotImplementedError
+# for a method of compression that it does not know.
 _DAMAGES = (
     *(KeyError, NotImplementedError, OSError, RuntimeError, ValueError),
     *(zipfile.BadZipFile, zlib.error),
@@ -35,7 +35,7 @@ def load_keras(path: str | os.PathLike[str], *, unsafe: bool = False) -> Any:
 
     Args:
         path: The file.
-        unsafe: Whether what the file holds of code may run, as Lambdas and what imports modules.
+        unsafe: Whether code in the file may run: Lambdas, and names that import modules.
 
     Raises:
         FileNotFoundError: There is no such file.
@@ -49,7 +49,7 @@ def load_keras(path: str | os.PathLike[str], *, unsafe: bool = False) -> Any:
     if not file.is_file():
         raise FileNotFoundError(f"{what}: expected a .h5 or .keras file, got none; check the path")
     if "tensorflow" not in sys.modules:
-        # Read once, when TensorFlow is imported; larq cannot be imported with Keras 3.
+        # TensorFlow reads it once, when it is imported; larq cannot be imported with Keras 3.
         os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
     import_tensorflow()
     facts = _read_facts(what, file)
@@ -72,15 +72,15 @@ def load_keras(path: str | os.PathLike[str], *, unsafe: bool = False) -> Any:
 
 
 def _essence(message: str) -> str:
-    """Returns what the innermost exception says.
+    """Returns the message of the innermost exception.
 
-    Each of those around it adds the configuration of all that it was about.
+    Each exception around it adds the configuration of the layer or model that it is about.
     """
     return textwrap.shorten(message.rpartition("Exception encountered: ")[2], _MOST_LETTERS)
 
 
 def _import_keras_3() -> Any:
-    """Returns Keras 3 with TensorFlow as its backend, knowing the layers of larq_engine.keras."""
+    """Returns Keras 3, with TensorFlow as its backend and the layers of larq_engine.keras."""
     with _keras_backend("tensorflow"):
         import larq_engine.keras  # noqa: F401, it registers its layers by name
     import keras
@@ -91,7 +91,7 @@ def _import_keras_3() -> Any:
 
 @contextlib.contextmanager
 def _keras_backend(name: str) -> Iterator[None]:
-    """Sets the backend that Keras 3 takes if it is imported in this block."""
+    """Sets the backend that Keras 3 uses if it is imported in this block."""
     before = os.environ.get("KERAS_BACKEND")
     os.environ["KERAS_BACKEND"] = name
     try:
@@ -103,7 +103,7 @@ def _keras_backend(name: str) -> Iterator[None]:
 
 
 def _import_keras() -> Any:
-    """Returns Keras 2, knowing larq's layers if larq is installed."""
+    """Returns Keras 2, with larq's layers if larq is installed."""
     tf = import_tensorflow()
     try:
         keras = tf.keras if keras_version(tf.keras.Model) == 2 else _import_tf_keras()
@@ -133,7 +133,7 @@ def _import_tf_keras() -> Any:
 
 @dataclass(frozen=True)
 class _Facts:
-    """What a file says of itself: the version of the Keras that wrote it, and the model."""
+    """The version of Keras that wrote a file, and the configuration of the model in it."""
 
     version: str
     config: Any
@@ -142,7 +142,8 @@ class _Facts:
 def _read_facts(what: str, file: Path) -> _Facts:
     import h5py
 
-    # Keras tells them apart like this: no file may be one here and another there.
+    # This is how Keras tells them apart. If it were done otherwise, a file could be checked as one
+    # format and loaded as the other.
     try:
         if file.name.endswith(".keras") and zipfile.is_zipfile(file):
             return _read_archive(what, file)
@@ -204,7 +205,7 @@ def _check_arrays(what: str, content: Any, file: Path) -> None:
 
 
 def _look_through(content: Any) -> tuple[list[int], list[str]]:
-    """The bytes of each array, and what the file would read from other files."""
+    """Returns the bytes of each array, and the names of what is stored in other files."""
     import h5py
 
     sizes, outside = [], []

@@ -1,8 +1,8 @@
-"""What in a SavedModel runs Python or reaches files, found before TensorFlow loads it.
+"""Finds what runs Python or reaches files in a SavedModel, before TensorFlow loads it.
 
-Every operator of the file is looked at, whoever calls it. Those that save and restore variables
-are in every SavedModel. They are allowed if loading does not run them, and to restore if they read
-the file of variables that the loader gives them.
+Every operator of the file is checked, no matter what calls it. Operators that save and restore
+variables are in every SavedModel. They are allowed if loading does not run them. One that restores
+is also allowed if it reads the file of variables that the loader gives it.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import Any
 
 from larq_engine.converter.keras_operators import only_computes
 
-# Keras 2 leaves the configuration of its layers here, with the bytecode of Lambdas.
+# Keras 2 stores the configuration of its layers here, with the bytecode of Lambdas.
 _KERAS_METADATA = "keras_metadata.pb"
 _LAMBDA = re.compile(rb'"name": "([^"]*)"[^{}]*(?:\{[^{}]*\}[^{}]*)*?"class_name": "Lambda"')
 _RESTORE = "RestoreV2"
@@ -20,7 +20,7 @@ _SAVERS = (_RESTORE, "SaveV2", "MergeV2Checkpoints")
 
 
 def find_graph_code(folder: Path) -> Iterator[str]:
-    """Yields what a SavedModel holds of code, with its place."""
+    """Yields a description of all code in a SavedModel, with its place."""
     from tensorflow.python.saved_model import loader_impl
 
     metadata = folder / _KERAS_METADATA
@@ -29,8 +29,8 @@ def find_graph_code(folder: Path) -> Iterator[str]:
         where = f" in layer {names[0]!r}" if names else ""
         yield f"Lambda, which is code,{where} of {_KERAS_METADATA}"
     graphs = loader_impl.parse_saved_model(str(folder)).meta_graphs
-    # So TensorFlow tells them apart: it runs the graph's own way to restore variables if this is
-    # not one graph with a description of its objects.
+    # This is TensorFlow's own rule: it runs the graph's operators that restore variables unless the
+    # file has one graph with a description of its objects.
     restores = not (len(graphs) == 1 and graphs[0].HasField("object_graph_def"))
     for graph in graphs:
         functions = {f.signature.name: f.node_def for f in graph.graph_def.library.function}
@@ -50,14 +50,14 @@ def _problem(node: Any) -> str:
 
 
 def _run(graph: Any, functions: Mapping[str, Iterable[Any]]) -> Iterator[Any]:
-    """The nodes that loading, beside restoring the graph's variables, or converting may run."""
+    """Yields nodes that loading or converting may run, without those that restore variables."""
     nodes = list(_reached(graph.graph_def.node, _first_nodes(graph)))
     yield from nodes
     yield from _called([*graph.object_graph_def.concrete_functions, *_calls(nodes)], functions)
 
 
 def _restoring(graph: Any, functions: Mapping[str, Iterable[Any]]) -> Iterator[str]:
-    """What the graph's own way to restore variables does beside reading the file it is given."""
+    """Yields a problem for each saver that the graph's own restoring runs on another file."""
     saver = graph.saver_def
     nodes = list(_reached(graph.graph_def.node, [saver.restore_op_name]))
     file = saver.filename_tensor_name.removesuffix(":0")
@@ -70,7 +70,7 @@ def _restoring(graph: Any, functions: Mapping[str, Iterable[Any]]) -> Iterator[s
 
 
 def _first_nodes(graph: Any) -> Iterator[str]:
-    """What a signature asks for, and what a loader may run of the collections."""
+    """Yields the names in signatures, and those in collections that a loader may run."""
     from tensorflow.core.framework import variable_pb2
     from tensorflow.python.framework import ops
 
@@ -94,7 +94,7 @@ def _tensor_names(tensor: Any) -> Iterator[str]:
 
 
 def _reached(nodes: Iterable[Any], names: Iterable[str]) -> Iterator[Any]:
-    """The nodes that these need; names of inputs may say "^name" and "name:1"."""
+    """Yields the nodes that are needed for `names`; inputs may be named "^name" and "name:1"."""
     by_name = {node.name: node for node in nodes}
     waiting, seen = list(names), set[str]()
     while waiting:
@@ -106,7 +106,7 @@ def _reached(nodes: Iterable[Any], names: Iterable[str]) -> Iterator[Any]:
 
 
 def _called(names: Iterable[str], functions: Mapping[str, Iterable[Any]]) -> Iterator[Any]:
-    """The nodes of these functions and of those that they call."""
+    """Yields the nodes of these functions and of the functions that they call."""
     waiting, seen = list(names), set[str]()
     while waiting:
         name = waiting.pop()

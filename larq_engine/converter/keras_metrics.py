@@ -9,10 +9,10 @@ _UPDATE = "update_state"
 
 @contextlib.contextmanager
 def without_metrics(model: Any) -> Iterator[None]:
-    """Lets the metrics of a Keras model take no notice of what passes while the block runs.
+    """Keeps the metrics of a Keras model from being updated while the block runs.
 
-    Layers may update some when they are called, as larq's do for flip_ratio. A trace would have
-    these updates in it; no output of the model depends on them.
+    Layers may update metrics when they are called, as larq's do for flip_ratio. A trace would
+    contain these updates, and no output of the model depends on them.
     """
     with contextlib.ExitStack() as stack:
         for metric in filter(_is_metric, model.submodules):
@@ -22,7 +22,8 @@ def without_metrics(model: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _without_updates(metric: Any) -> Iterator[None]:
-    # Past Keras, which would take note of a new attribute; it gives each metric its own method.
+    # This goes around Keras, which would track a new attribute and gives each metric its own
+    # method.
     attributes = vars(metric)
     method = attributes[_UPDATE]
     attributes[_UPDATE] = lambda *args, **kwargs: None
@@ -33,7 +34,7 @@ def _without_updates(metric: Any) -> Iterator[None]:
 
 
 def _is_metric(module: Any) -> bool:
-    """Told by names, so that no Keras is imported to find out that there is none."""
+    """Tells whether it is a metric, by names, so that Keras is not imported to find that out."""
     return any(
         base.__name__ == "Metric" and base.__module__.split(".")[0] in ("keras", "tf_keras")
         for base in type(module).__mro__

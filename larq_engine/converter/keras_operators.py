@@ -1,15 +1,15 @@
-"""The list of TensorFlow's operators that compute and do nothing else.
+"""The list of TensorFlow's operators that only compute.
 
-This is a list of what may run, so that an operator of a later TensorFlow is refused until somebody
-has looked at it. Most operators need no entry: without a state and without a text or a function
-they have no way to name a file, an address or something of Python.
+It lists what may run, so that an operator of a later TensorFlow is refused until somebody has
+looked at it. Most operators need no entry: an operator without a state, a text or a function cannot
+name a file, an address or anything in Python.
 """
 
 import functools
 import re
 from typing import Any
 
-# Texts that say how to compute.
+# Names of attributes whose texts say how to compute.
 _TEXTS = frozenset(
     [
         *("activation_mode", "bad_indices_policy", "config", "config_proto", "data_format"),
@@ -43,7 +43,7 @@ _TEXT_TYPES = ("string", "list(string)", "func", "list(func)")
 
 
 def only_computes(node: Any) -> bool:
-    """Returns whether a node (`NodeDef`) can do no more than compute when it runs."""
+    """Tells whether a node (`NodeDef`) can only compute when it runs."""
     if node.op == "PrintV2":
         return not node.attr["output_stream"].s.startswith(b"file:")
     return _computes(node.op)
@@ -54,7 +54,8 @@ def _computes(name: str) -> bool:
     from tensorflow.python.framework import dtypes, op_def_registry
 
     known = op_def_registry.get(name)
-    # TensorFlow runs no operator that it does not know, and functions of the file are looked at.
+    # TensorFlow runs no operator that it does not know; functions of the file are checked
+    # elsewhere.
     if known is None or _ALLOWED.fullmatch(name):
         return True
     has_text = any(

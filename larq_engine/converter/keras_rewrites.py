@@ -1,11 +1,12 @@
-"""What is changed in a SavedModel, so that TensorFlow's converter makes of it what it computes.
+"""Changes a SavedModel where TensorFlow's converter would not keep what it computes.
 
-It makes "same" of a Pad and a convolution with a stride where that is equal for the size of the
-image in the model. For images of another size it is not. It leaves PadV2 alone, which is Pad with
-a value.
+The converter turns a Pad and a convolution with a stride into "same" padding if that is equal for
+the model's image size. It is not equal for other sizes. The converter leaves PadV2 alone, which is
+Pad with a value.
 
-It keeps a PlaceholderWithDefault, and with it sizes that the placeholder leaves open; then it has
-no convolution for these. Nothing but the default is ever in one here, as in an Identity.
+The converter keeps a PlaceholderWithDefault, with sizes that the placeholder leaves open, and then
+has no convolution for them. Here such a placeholder only ever holds its default, so it is written
+as an Identity.
 """
 
 from collections.abc import Iterator
@@ -35,20 +36,20 @@ def _node_lists(graph: Any) -> Iterator[tuple[Any, bool]]:
 
 
 def _close_placeholders(nodes: Any) -> None:
-    """Writes each PlaceholderWithDefault as an Identity."""
+    """Replaces each PlaceholderWithDefault by an Identity."""
     found = [node for node in nodes if node.op == "PlaceholderWithDefault"]
     for node in found:
         node.op = "Identity"
         node.attr["T"].type = node.attr["dtype"].type
         del node.attr["dtype"], node.attr["shape"]
     if found:
-        # What was inferred from the placeholders; it is inferred anew where it is absent.
+        # These shapes were inferred from the placeholders; absent ones are inferred anew.
         for node in nodes:
             node.attr.pop("_output_shapes", None)
 
 
 def _keep_pads(nodes: Any, is_function: bool) -> None:
-    """Writes the Pads before convolutions with a stride as PadV2 with 0."""
+    """Replaces each Pad before a convolution with a stride by a PadV2 with the value 0."""
     from tensorflow.core.framework.types_pb2 import DT_FLOAT
 
     padded = {
@@ -67,5 +68,5 @@ def _keep_pads(nodes: Any, is_function: bool) -> None:
         zero.attr["value"].tensor.tensor_shape.SetInParent()
         zero.attr["value"].tensor.float_val.append(0.0)
         node.op = "PadV2"
-        # Behind all tensors come those that are only waited for.
+        # Control inputs, which are only waited for, come behind all tensors.
         node.input.insert(2, f"{zero.name}:output:0" if is_function else zero.name)

@@ -1,9 +1,9 @@
-"""What Keras calls a layer, out of the names that tensors have in a file.
+"""Finds the name that Keras gives a layer in the names of tensors in a file.
 
-In files that this converter writes a tensor is called "layer:OPERATOR" (names.py). Elsewhere names
-are those of operators in TensorFlow, with the scopes that they were made in:
-"model/block/conv/QuantConv2D". The plug-in reads them in the same way (runtime/layer_name.cc), and
-tests/common/layer_names.txt holds both to that.
+In files that this converter writes, a tensor is called "layer:OPERATOR" (names.py). In other files,
+names are those of TensorFlow's operators, with the scopes in which they were made:
+"model/block/conv/QuantConv2D". The plug-in reads names in the same way (runtime/layer_name.cc), and
+both are tested with tests/common/layer_names.txt.
 """
 
 import re
@@ -12,7 +12,7 @@ from larq_engine.converter.graph import Op
 from larq_engine.converter.lce_ops import unpacking
 from larq_engine.converter.weights import WEIGHTED_KINDS
 
-# How operators of layers with weights are called in TensorFlow, at the start of their names.
+# Beginnings of the names that TensorFlow gives operators of layers with weights.
 _WEIGHTED = (
     "BatchMatMul",
     "BiasAdd",
@@ -31,7 +31,7 @@ _WEIGHTED = (
     "separable",
 )
 
-# Scopes that TensorFlow's functions and larq's quantizers open within a layer's own.
+# Scopes that TensorFlow's functions and larq's quantizers open within a layer's own scope.
 _INNER_SCOPES = {
     "Conv1D",
     "Conv2D",
@@ -53,22 +53,23 @@ _INNER_SCOPES = {
     "swish_sign",
 }
 
-# One that is also what Keras calls such layers.
+# An inner scope that is also Keras' name for such layers.
 _SEPARABLE = "separable_conv2d"
 
 _OWN_NAME = re.compile(r"(.+):[A-Za-z]\w*")
 
 
 def name_tensor(layer: str, kind: str) -> str:
-    """The name of what an operator of a layer makes, from which the layer can be told again."""
+    """Returns the name of an operator's output, from which `name_layer` finds the layer again."""
     return f"{layer}:{kind}"
 
 
 def name_layer(op: Op) -> str:
-    """The layer that an operator belongs to; without a trace of it, what it makes.
+    """Returns the layer that an operator belongs to, or the name of its output if none is found.
 
-    Its result tells. That of the last layer may be named after the model, and then constants tell.
-    They come second, as layers with equal constants share them.
+    The output's name comes first. The output of the last layer may be named after the model; then
+    the names of constants are used. They come second because layers with equal constants share
+    them.
     """
     given = [tensor for tensor in op.inputs if tensor is not None]
     constants = [tensor.name for tensor in given if tensor.is_constant or unpacking(tensor)]
@@ -85,23 +86,23 @@ def name_layer(op: Op) -> str:
 
 
 def _read_path(name: str) -> tuple[str, bool]:
-    """The layer in a name of TensorFlow's, or "", and whether it is one with weights.
+    """Returns the layer in a name of TensorFlow's, or "", and whether the layer has weights.
 
-    The converter joins the names of operators that it merges with ';'. The operator with weights
-    among them counts, else the last that says anything.
+    The converter joins the names of merged operators with ';'. The name of the operator with
+    weights is used, else the last name that has a layer.
     """
     parts = [part.split("/") for part in reversed(name.split(";")) if "/" in part]
     paths = [(path, _layer_end(path)) for path in parts]
     for path, end in paths:
         if any(step.startswith(_WEIGHTED) for step in path[end:]):
             return _join(path, end), True
-    # LCE cuts names, and what is left of the last may be less than a layer.
+    # LCE cuts names off, so the last name may lack its layer.
     path, end = next(((p, e) for p, e in paths if e > 1), paths[0] if paths else ([], 0))
     return _join(path, end), False
 
 
 def _layer_end(path: list[str]) -> int:
-    """How many steps of a path lead to the layer; the last is the operator."""
+    """Returns the number of parts of a path that name the layer; the last part is the operator."""
     end = len(path) - 1
     if end > 2:
         scope = re.sub(r"_\d+$", "", path[end - 1])
@@ -112,5 +113,5 @@ def _layer_end(path: list[str]) -> int:
 
 
 def _join(path: list[str], end: int) -> str:
-    """The first name is the model's."""
+    """Joins the path without its first part, which is the model's name."""
     return "/".join(path[1:end] or path[:end])

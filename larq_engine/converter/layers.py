@@ -1,4 +1,4 @@
-"""The layers that can be binary, in one form: a convolution of an image with filters."""
+"""Describes the layers that can be binary in one form: a convolution of an image with filters."""
 
 from dataclasses import dataclass, replace
 
@@ -17,8 +17,8 @@ Image = tuple[int, int, int, int]
 class ConvolutionForm:
     """activation(convolution(data as image, weights) + bias).
 
-    `image` and `result` are NHWC shapes. The data may have another shape with the same order of
-    values, and so may the output.
+    `image` and `result` are NHWC shapes. The data and the output may have other shapes with the
+    same order of values.
     """
 
     op: Op
@@ -27,10 +27,10 @@ class ConvolutionForm:
     result: Image
     weights: Array  # [output channels, height, width, input channels of a group]
     bias: Array | None
-    stored_bytes: int  # of the weights, in the unconverted file
+    stored_bytes: int  # Bytes of the weights in the unconverted file.
     stride: tuple[int, int] = (1, 1)
     dilation: tuple[int, int] = (1, 1)
-    pads: Pads | None = NO_PADS  # None is SAME
+    pads: Pads | None = NO_PADS  # None means SAME.
     pad_value: float = 0.0
     activation: int = 0
 
@@ -40,7 +40,7 @@ class ConvolutionForm:
 
     @property
     def exceeds_image(self) -> bool:
-        """Whether the filter is larger than the image."""
+        """Tells whether the filter is larger than the image."""
         return any(
             (taps - 1) * dilation + 1 > size
             for taps, dilation, size in zip(
@@ -50,11 +50,11 @@ class ConvolutionForm:
 
 
 def find_convolution(op: Op) -> list[ConvolutionForm] | NotBinary:
-    """Returns the forms that a layer can be seen as, best first, or why it has none.
+    """Returns the forms that a layer can be seen as, best first, or the reason why it has none.
 
-    They come in the order of the words that they take; of equally many, as an image is first. Each
-    pixel begins a new word, in each plane and filter: a flattened image of 1x256 pixels of one
-    channel would take 256 words for each unit, where its row of values takes 8.
+    Forms with fewer words come first; if two have equally many, the form with an image does. Each
+    pixel begins a new word, in each plane and filter. A flattened image of 1x256 pixels of one
+    channel would take 256 words for each unit, and the same values as one row take 8.
     """
     forms = _FINDERS[op.kind](op)
     if isinstance(forms, NotBinary):
@@ -128,7 +128,7 @@ def _conv_2d(op: Op) -> list[ConvolutionForm] | NotBinary:
 
 @dataclass(frozen=True)
 class Unpadded:
-    """What PADs before a layer pad: a tensor, as an image, by how much and with what."""
+    """A tensor before the PADs that come before a layer, as an image, with what these PADs add."""
 
     data: Tensor
     image: Image
@@ -137,7 +137,7 @@ class Unpadded:
 
 
 def find_pads(tensor: Tensor, image: Image) -> Unpadded | None:
-    """The PADs with one value that make a tensor, which is read as an image, from another."""
+    """Finds PADs of one value between another tensor and `tensor`, which is read as an image."""
     found: Unpadded | None = None
     axes: tuple[int, ...] | None = tuple(range(4)) if tensor.shape == image else None
     pads = NO_PADS
@@ -159,7 +159,7 @@ def find_pads(tensor: Tensor, image: Image) -> Unpadded | None:
 
 
 def _image_axes(tensor: Tensor, image: Image) -> tuple[int, ...] | None:
-    """Which dimensions of an image those of a tensor are, of which it may lack one of size 1."""
+    """Returns the image's dimension for each of the tensor's, which may lack one of size 1."""
     if tensor.signature is not None and -1 in tensor.signature[1:]:
         return None
     without = [tuple(axis for axis in range(4) if axis != left_out) for left_out in (1, 2)]
@@ -173,7 +173,7 @@ def _image_axes(tensor: Tensor, image: Image) -> tuple[int, ...] | None:
 
 
 def _pads_along(op: Op, axes: tuple[int, ...]) -> Pads | None:
-    """What a PAD adds to height and width; None if it is none, or changes anything else."""
+    """Returns what a PAD adds to height and width; None if it is no PAD or adds anything else."""
     paddings = op.input(1)
     if op.kind not in ("PAD", "PADV2") or paddings is None or paddings.data is None:
         return None
@@ -197,7 +197,7 @@ def _sum(a: Pads, b: Pads) -> Pads:
 
 
 def with_pads(form: ConvolutionForm, found: Unpadded) -> ConvolutionForm | None:
-    """The convolution with PADs before it taken for its own padding."""
+    """Returns the convolution with its own padding enlarged by the PADs before it."""
     if form.pads is None or (form.pads != NO_PADS and form.pad_value != found.value):
         return None
     return replace(
@@ -210,14 +210,14 @@ def with_pads(form: ConvolutionForm, found: Unpadded) -> ConvolutionForm | None:
 
 
 def _with_padding(form: ConvolutionForm) -> list[ConvolutionForm]:
-    """The convolution, and before it that with PADs taken in."""
+    """Returns the plain convolution, and before it the one that takes in the PADs, if any."""
     found = find_pads(form.data, form.image)
     padded = with_pads(form, found) if found is not None else None
     return [padded, form] if padded is not None else [form]
 
 
 def _dense(op: Op) -> list[ConvolutionForm] | NotBinary:
-    """A dense layer, as a convolution whose filters are as large as the image."""
+    """Returns a dense layer as convolutions: with filters as large as the image, and 1x1."""
     data, tensor = op.inputs[0], op.input(1)
     weights, bias = _weights(op, tensor), _bias(op)
     if isinstance(weights, NotBinary):
@@ -239,7 +239,7 @@ def _dense(op: Op) -> list[ConvolutionForm] | NotBinary:
     if data.signature is not None and -1 in data.signature[1:]:
         return NotBinary("its input has an open shape", "give the model a fixed input shape")
     rows = data.elements // depth
-    # Rows in the batch where the data has them there; else along the height.
+    # Rows are in the batch if the data has them there; else they lie along the height.
     batch = data.shape[0] if rows % data.shape[0] == 0 else 1
     image = (batch, rows // batch, 1, depth)
     result = (batch, rows // batch, 1, units)
@@ -253,7 +253,7 @@ def _dense(op: Op) -> list[ConvolutionForm] | NotBinary:
         before = flatten.inputs[0].shape
         flat = (rows, depth) == data.shape == (*before[:1], flatten.inputs[0].elements // rows)
         if len(before) == 4 and flat:
-            # The order of values in an image is the order of weights in a filter of its size.
+            # Values in an image and weights in a filter of the same size have the same order.
             filters = weights.reshape(units, *before[1:])
             result = (rows, 1, 1, units)
             whole = replace(
@@ -264,9 +264,9 @@ def _dense(op: Op) -> list[ConvolutionForm] | NotBinary:
 
 
 def _dilated(op: Op) -> list[ConvolutionForm] | NotBinary:
-    """SPACE_TO_BATCH_ND, a convolution without padding, BATCH_TO_SPACE_ND: a dilated convolution.
+    """Reads a convolution between SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND as a dilated one.
 
-    What the first pads and the last does not crop again is the padding.
+    Its padding is what the first operator pads and the last does not crop.
     """
     no = NotBinary(f"'{op.name}' does not come from a dilated convolution", "use dilation_rate")
     between = op.inputs[0]

@@ -1,4 +1,4 @@
-"""What LCE 0.16.0 and XMOS's tools cannot run, of the operators that this engine runs."""
+"""Finds operators that this engine runs and LCE 0.16.0 or XMOS's tools cannot run."""
 
 from larq_engine.converter import lce_ops, schema
 from larq_engine.converter.errors import ConversionError, naming
@@ -15,7 +15,7 @@ SEVERAL_BITS = "LCE has one bit a value"
 def why_not_lce(
     bits: tuple[int, int], groups: int, pads: Pads | None, pad_sign: int, exceeds_image: bool
 ) -> str | None:
-    """Why LCE cannot run a binary convolution."""
+    """Returns the reason why LCE cannot run a binary convolution, or None."""
     if bits != (1, 1):
         return SEVERAL_BITS
     if groups > 1:
@@ -36,7 +36,7 @@ def why_not_lce(
 
 
 def check_operators(graph: Graph, options: Options) -> None:
-    """Raises ConversionError where a file that was converted already has what LCE cannot run."""
+    """Raises ConversionError if a converted file contains what LCE cannot run."""
     if not options.for_lce:
         return
     for op in graph.ops:

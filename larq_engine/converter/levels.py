@@ -1,10 +1,10 @@
 """Recognises values that are one of few numbers at equal distances, as k-bit quantizers make them.
 
-`find_levels(tensor)` says: tensor = levels[q], where q is how many limits another value is not
-smaller than. Whatever makes the numbers (products, clamps, roundings) works on each channel by
-itself and is monotone, so it is not taken apart: it is evaluated, operator after operator as the
-runtime would, and where it goes from one number to the next is found by bisecting over all float32
-numbers. Of bytes there are few to begin with: whatever follows is evaluated for each of them.
+`find_levels(tensor)` finds: tensor = levels[q], where q is the number of limits that another value
+is not smaller than. The operators that make the numbers (products, clamps, roundings) work on each
+channel by itself and are monotone, so they are not analysed. They are evaluated one after the other
+as the runtime would, and bisecting over all float32 numbers finds where the result changes from one
+number to the next. If the other value is a byte, the operators are evaluated for each of the 256.
 """
 
 import functools
@@ -38,10 +38,10 @@ from larq_engine.converter.signs import (
     has_exact_differences,
 )
 
-# What divides by 2^bits - 1 rounds, so distances are equal up to that.
+# Dividing by 2^bits - 1 rounds, so distances are equal up to this relative error.
 _ROUNDING = 2.0**-23
 
-# And where a byte is multiplied and then moved, twice.
+# A byte that is multiplied and then added to rounds twice.
 _BYTE_ROUNDING = 2 * _ROUNDING
 
 
@@ -51,13 +51,13 @@ class Levels:
 
     Attributes:
         tensor: A float tensor.
-        x: Of the same number of values in the same order, FLOAT32 or UINT8.
-        limits: In rising order, [2^bits - 1] or [2^bits - 1, channels of x]. Where there are
-            levels that no value has, the first ones are -infinity.
+        x: A tensor with as many values in the same order, FLOAT32 or UINT8.
+        limits: In rising order, [2^bits - 1] or [2^bits - 1, channels of x]. If there are levels
+            that no value has, the first limits are -infinity.
         levels: 2^bits numbers, rising or falling.
-        order: Which dimension of x each of the tensor's is, where they lie otherwise; limits are
-            the same for all channels then.
-        ops: What makes x, where the graph does not have it.
+        order: The dimension of x for each dimension of the tensor, if they differ. The limits are
+            then the same for all channels.
+        ops: Operators that make x, if it is not in the graph.
     """
 
     tensor: Tensor
@@ -71,7 +71,7 @@ class Levels:
     def bits(self) -> int:
         return len(self.limits).bit_length()
 
-    # levels[q] = alpha * v + beta, where v = 2 * q - (2^bits - 1) is what planes of bits add up to.
+    # levels[q] = alpha * v + beta, where v = 2 * q - (2^bits - 1) is the sum of the planes of bits.
 
     @property
     def alpha(self) -> float:
@@ -82,25 +82,25 @@ class Levels:
         return (self.levels[-1] + self.levels[0]) / 2
 
     def pad_sign(self, value: float) -> int | None:
-        """What each plane is padded with where the tensor is with `value`: 0 where v is."""
+        """Returns the pad of the planes if the tensor is padded with `value`: 0 means v = 0."""
         middle = (self.levels[0] + self.levels[-1]) / 2
         known = {middle: 0, self.levels[-1]: 1, self.levels[0]: -1}
         return known.get(value)
 
     def describe(self) -> str:
-        """The values."""
+        """Describes the values in words."""
         levels = self.levels[int(np.isinf(self.limits.reshape(len(self.limits), -1)[:, 0]).sum()) :]
         return f"one of {len(levels)} numbers from {levels[0]:g} to {levels[-1]:g}"
 
     def of(self, x: Array) -> Array:
-        """The levels of values of x, [..., channels], in the tensor's order of dimensions."""
+        """Returns the levels of values of x, [..., channels], with the tensor's dimensions."""
         count = sum((~(x < limit)).astype(np.intp) for limit in self.limits)
         levels = np.take(np.array(self.levels, np.float32), count)
         return np.asarray(levels if self.order is None else levels.transpose(self.order))
 
 
 def find_data(tensor: Tensor) -> Binary | Levels | NotBinary:
-    """How the values of a tensor come from a sign, or from few numbers."""
+    """Returns how a tensor's values come from a sign or from few numbers, or why they do not."""
     found = find_binary(tensor)
     if not isinstance(found, NotBinary):
         return found
@@ -111,7 +111,7 @@ def find_data(tensor: Tensor) -> Binary | Levels | NotBinary:
 
 
 def _as_sign(levels: Levels) -> Binary | None:
-    """One of two numbers, as the sign of what it is compared with."""
+    """Returns values that are one of two numbers as the sign of a comparison, if that is exact."""
     op = levels.tensor.producer
     if op is not None and op.kind == "TRANSPOSE" and op.inputs[0] is not None:
         inner = find_data(op.inputs[0])
@@ -124,8 +124,9 @@ def _as_sign(levels: Levels) -> Binary | None:
         return None
     if (beta - alpha, beta + alpha) != levels.levels:
         return None
-    # Rounding to even may start a level just above a short number, and a layer before would lose
-    # that bit in its bias. The sign is then what is up to the short number.
+    # Rounding to even may start a level just above a number with fewer set bits. A layer before
+    # would lose that last bit in its bias. The sign then compares with the shorter number, and
+    # includes it.
     short = np.nextafter(bound, np.float32(-np.inf))
     up_to = _set_bits(short) < _set_bits(bound) and has_exact_differences(short)
     bound = np.ascontiguousarray(short if up_to else bound)
@@ -139,7 +140,7 @@ def _as_sign(levels: Levels) -> Binary | None:
 
 
 def _set_bits(numbers: Array) -> int:
-    """How many bits of the numbers are not 0."""
+    """Returns how many bits of the numbers are set."""
     return int(np.unpackbits(np.ascontiguousarray(numbers).view(np.uint8)).sum())
 
 
@@ -149,7 +150,7 @@ def find_levels(tensor: Tensor) -> Levels | None:
 
 
 def _find_pooled_levels(tensor: Tensor) -> Levels | None:
-    """Of max pooling, which gives the same before what rounds as after it."""
+    """Finds levels of a max pooling, which gives the same before roundings as after them."""
     pooled = _before_reshapes(tensor)
     op = pooled.producer
     if op is None or op.kind != "MAX_POOL_2D" or op.options.fusedActivationFunction:
@@ -176,7 +177,7 @@ def _before_reshapes(tensor: Tensor) -> Tensor:
 
 
 def _find_byte_levels(tensor: Tensor) -> Levels | None:
-    """Of values that are made of bytes, as those of an image are."""
+    """Finds levels of values that are computed from bytes, such as those of an image."""
     functions: list[Function] = []
     x: Tensor | None = tensor
     while x is not None and x.dtype == "FLOAT32" and x.producer is not None and x.shape:
@@ -200,7 +201,7 @@ def _find_byte_levels(tensor: Tensor) -> Levels | None:
 
 
 def _byte_values(functions: Sequence[Function], small: Function) -> tuple[float, ...] | None:
-    """What bytes become; all channels alike."""
+    """Returns the number that each byte becomes, if it is the same in all channels."""
     values: Array = np.arange(256, dtype=np.float32)[:, None]
     for function in functions:
         with np.errstate(all="ignore"):
@@ -212,7 +213,7 @@ def _byte_values(functions: Sequence[Function], small: Function) -> tuple[float,
 
 
 def _are_even(levels: Sequence[float], rounding: float) -> bool:
-    """Whether numbers are at equal distances."""
+    """Tells whether numbers lie at equal distances."""
     even = np.linspace(levels[0], levels[-1], len(levels))
     return bool(np.abs(even - levels).max() <= rounding * np.abs(levels).max())
 
@@ -224,7 +225,8 @@ def _find_float_levels(tensor: Tensor) -> Levels | None:
     is_reshaped = False
     while x.producer is not None and x.dtype == "FLOAT32" and x.shape:
         op = x.producer
-        # What does the same to all channels does so in any order and shape.
+        # An operator that does the same to all channels can be moved past a change of order or
+        # shape.
         alike = len(of_all) == len(functions)
         if op.kind == "TRANSPOSE" and alike:
             turned = _turned(op, order)
@@ -257,7 +259,7 @@ def _find_float_levels(tensor: Tensor) -> Levels | None:
     if found is not None and found.limits.ndim > 1 and tensor.shape[-1] != quantized.shape[-1]:
         return None
     if found is not None and found.order == tuple(range(len(found.x.shape))):
-        return replace(found, order=None)  # turned and turned back
+        return replace(found, order=None)  # The dimensions were turned and turned back.
     return found
 
 
@@ -265,7 +267,7 @@ _RESHAPES = ("RESHAPE", "SQUEEZE", "EXPAND_DIMS")
 _ROUNDINGS: dict[str, Function] = {"ROUND": np.rint, "FLOOR": np.floor, "CEIL": np.ceil}
 
 
-_CHOICES = ("SELECT", "SELECT_V2")  # by which a clamp may be written
+_CHOICES = ("SELECT", "SELECT_V2")  # A clamp may be written with these.
 
 
 def _clamps(op: Op) -> bool:
@@ -274,7 +276,7 @@ def _clamps(op: Op) -> bool:
 
 
 def _turned(op: Op, order: tuple[int, ...] | None) -> tuple[tuple[int, ...], Tensor] | None:
-    """What a TRANSPOSE has turned, and the order with those that follow."""
+    """Returns the input of a TRANSPOSE, and the order of it together with those that follow."""
     x, places = op.inputs
     if x is None or places is None or places.data is None:
         return None
@@ -315,7 +317,7 @@ def _levels(
     if found is None or flushed is None:
         return None
     (limits, levels), (flushed_limits, flushed_levels) = found, flushed
-    # Where it matters how the runtime treats numbers below the normal ones, nothing is known.
+    # If the runtime's treatment of numbers below the smallest normal one matters, nothing is known.
     if levels != flushed_levels or not np.array_equal(limits, flushed_limits):
         return None
     if (flush(limits) != limits).any():
@@ -330,9 +332,9 @@ def _levels(
 def _find(
     function: Function, low: int | None, high: int | None, channels: int
 ) -> tuple[Array, tuple[float, ...]] | None:
-    """The numbers where a monotone function changes, and its values; all channels alike.
+    """Returns where a monotone function changes and its values, if all channels have the same.
 
-    They are between what is the least and the largest that the function is given.
+    The function is given numbers from `low` to `high`.
     """
     most = np.finfo(np.float32).max
     start = np.full(channels, -most if low is None else low, np.float32)
@@ -361,9 +363,9 @@ def _find(
 
 
 def _column_values(function: Function, start: Array, largest: Array) -> Array | None:
-    """The values of the first channel in their order, if they rise or fall and are few enough.
+    """Returns the first channel's values in order, if they rise or fall and are few enough.
 
-    Wherever two neighbours differ, what lies between them is looked at, everywhere at once.
+    Wherever two neighbours differ, the point halfway is evaluated, for all such places at once.
     """
     numbers = np.concatenate([to_number(start[:1]), to_number(largest[:1])])
 
@@ -391,7 +393,7 @@ def _column_values(function: Function, start: Array, largest: Array) -> Array | 
 
 
 def _limits(function: Function, start: Array, largest: Array, levels: Array) -> Array:
-    """For each channel the smallest numbers where the function is beyond each of the levels."""
+    """Returns for each channel the smallest numbers at which the function passes each level."""
     rises = levels[0] < levels[-1]
     low = np.repeat(to_number(start)[None], len(levels) - 1, axis=0)
     high = np.repeat(to_number(largest)[None], len(levels) - 1, axis=0)

@@ -1,4 +1,4 @@
-"""How many products an operator computes for the shapes in its file: the work that a layer is."""
+"""Counts the products that an operator computes for the shapes in its file."""
 
 import math
 
@@ -8,10 +8,10 @@ from larq_engine.converter.weights import channel_axis
 
 
 def count_macs(op: Op) -> int:
-    """Returns the products of an operator with weights, 0 of any other.
+    """Returns the products of an operator with weights, and 0 for any other.
 
     Raises:
-        ValueError: The operator's inputs or options are none that it can have.
+        ValueError: The operator cannot have these inputs or options.
     """
     known = op.known.weights
     if known is None:
@@ -30,7 +30,7 @@ def count_macs(op: Op) -> int:
 
 
 def _shape(op: Op, position: int) -> tuple[int, ...]:
-    """The shape of the data or the weights."""
+    """Returns the shape of the data or the weights."""
     known = op.known.weights
     assert known is not None
     tensor = op.input(position)
@@ -47,7 +47,10 @@ def _shape(op: Op, position: int) -> tuple[int, ...]:
 
 
 def group_words(op: Op) -> tuple[int, int] | None:
-    """Words of one plane of an LceBconv2d's pixel, and of a group of it; None if they don't fit."""
+    """Returns the words of one plane, of an LceBconv2d's pixel and of one group of it.
+
+    Returns None if they do not fit each other.
+    """
     pixel, taps = _shape(op, 0)[3], _shape(op, 1)[3]
     options = op.options if isinstance(op.options, dict) else {}
     bits = [options.get(key, 1) for key in ("bits_in", "bits_weights")]

@@ -1,6 +1,6 @@
-"""Calls tensors by the layers that they belong to, so that every tool shows those.
+"""Names tensors after the layers that they belong to, so that every tool shows the layers.
 
-TensorFlow's own names were most of what a file of MeliusNet22 had beside its weights.
+In a file of MeliusNet22, TensorFlow's own names took most of the bytes beside the weights.
 """
 
 import re
@@ -10,15 +10,15 @@ from larq_engine.converter import schema
 from larq_engine.converter.graph import Graph, Model, Op
 from larq_engine.converter.layer_names import name_layer, name_tensor
 
-# What TensorFlow calls an output of which it knows nothing more than that a function returns it.
+# Names that TensorFlow gives an output if it knows only that a function returns it.
 _NAMELESS = re.compile(r"(?:(?:Stateful)?PartitionedCall|Identity)(?:_\d+)?(?::\d+)?")
 
 
 def find_output_layers(model: Model) -> None:
-    """Notes the layers of outputs that neither their names tell nor the operators that make them.
+    """Records the layers of outputs if neither their names nor their operators tell them.
 
-    They are what signatures call the outputs: Keras calls them after its last layers. A layer with
-    weights need not be the last: a batch norm behind it can be a part of it.
+    The layer of such an output is its name in the signature: Keras names outputs after its last
+    layers. Operators with weights are left out, as a batch norm behind one can be the last layer.
     """
     for name, output in schema.signature_outputs(model):
         op = output.producer
@@ -29,18 +29,18 @@ def find_output_layers(model: Model) -> None:
 
 
 def find_layers(graph: Graph) -> None:
-    """Notes each operator's layer, before rules change what tells it."""
+    """Records each operator's layer, before rules change the names and operators that tell it."""
     for op in graph.ops:
         known = (made.layer for made in op.outputs if made.layer)
         op.layer = next(known, "") or name_layer(op)
 
 
 def write_names(graph: Graph) -> None:
-    """Names what operators make after their layers.
+    """Names the outputs of operators after their layers.
 
-    Inputs of the graph keep their names, and so do outputs but for those of `find_output_layers`.
-    Constants lose their names. One of each operator that makes an output gets another, which tells
-    the layer in the output's place.
+    Inputs of the graph keep their names, and so do its outputs, except those that
+    `find_output_layers` has found. Constants lose their names. If an operator makes an output of
+    the graph, one of its constants is named after the layer, as the output cannot be.
     """
     kept = {*graph.inputs, *(output for output in graph.outputs if not output.layer)}
     used = {tensor.name for tensor in kept}
@@ -57,7 +57,7 @@ def write_names(graph: Graph) -> None:
 
 
 def _unused(name: str, used: set[str]) -> str:
-    """The name, with a number behind it from the second time on."""
+    """Returns the name, followed by a number if it is used already."""
     found, number = name, 0
     while found in used:
         number += 1
@@ -67,7 +67,7 @@ def _unused(name: str, used: set[str]) -> str:
 
 
 def _name_constant(op: Op) -> None:
-    """Names a copy of the first constant, as other operators may read the constant too."""
+    """Names a copy of the first constant, as other operators may read the constant, too."""
     for index, given in enumerate(op.inputs):
         if given is not None and given.is_constant:
             copy = replace(given, name=name_tensor(op.layer, op.kind), consumers=[op])

@@ -1,6 +1,6 @@
-"""Finds values that cannot be negative, whatever a model is given: their sign is 0 or 1.
+"""Finds values that cannot be negative for any input of the model: their sign is 0 or 1.
 
-It is told by the operators that make a value and by its constants. NaN counts as neither.
+The operators that make a value, and its constants, decide this. NaN does not count as negative.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ import numpy as np
 from larq_engine.converter.activations import excludes_negative, fused_activation, range_of
 from larq_engine.converter.graph import Op, Tensor
 
-# Their results are not negative, whatever they are given.
+# Operators whose results are never negative.
 _ALWAYS = {
     "ABS",
     "EXP",
@@ -22,7 +22,7 @@ _ALWAYS = {
     "SQUARED_DIFFERENCE",
 }
 
-# Their results are not negative if none of the values that they are given is.
+# Operators whose results are not negative if none of their inputs is.
 _OF_SUCH = {
     *("ADD", "DIV", "MINIMUM", "MUL", "POW"),
     *("CEIL", "ELU", "FLOOR", "GELU", "HARD_SWISH", "LEAKY_RELU", "PRELU", "RELU_N1_TO_1"),
@@ -32,7 +32,7 @@ _OF_SUCH = {
     "RESIZE_BILINEAR",
 }
 
-# The further inputs of these operators are sizes, axes and the like.
+# For these operators only the first input counts; the others are sizes, axes and the like.
 _OF_THE_FIRST = {
     *("MEAN", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD", "SUM"),
     *("PRELU", "RESIZE_BILINEAR"),
@@ -40,9 +40,9 @@ _OF_THE_FIRST = {
 
 
 def is_not_negative(x: Tensor) -> bool:
-    """Returns whether no value of a float tensor is below 0.
+    """Tells whether no value of a float tensor can be below 0.
 
-    It does not recurse, as chains have any length.
+    It does not recurse, because chains of operators have any length.
     """
     known: dict[Tensor, bool] = {}
     waiting = [x]
@@ -57,7 +57,10 @@ def is_not_negative(x: Tensor) -> bool:
 
 
 def _groups(tensor: Tensor) -> Sequence[Sequence[Tensor]]:
-    """Groups of tensors: one of them without any negative value is enough; an empty one always."""
+    """Returns groups of tensors; the tensor is not negative if all tensors of one group are not.
+
+    So an empty group means that it never is, and no group means that nothing is known.
+    """
     if tensor.data is not None:
         return [[]] if bool((tensor.data >= 0).all()) else []
     op = tensor.producer
@@ -94,9 +97,9 @@ def _is_even(power: Tensor) -> bool:
 
 
 def without_pads(pool: Op, x: Tensor) -> Tensor:
-    """What a max pooling takes its values of, if no window has but the padding before it.
+    """Returns the input of the pad before a max pooling, if every window has values beside pads.
 
-    PyTorch's max pooling pads with -infinity.
+    Otherwise it returns `x`. PyTorch's max pooling pads with -infinity.
     """
     pad = x.producer
     if pad is None or pad.kind not in ("PAD", "PADV2") or pad.inputs[0] is None:

@@ -1,4 +1,4 @@
-"""What a caller may ask of a conversion."""
+"""Options of a conversion."""
 
 import fnmatch
 import math
@@ -16,7 +16,7 @@ ALL_LAYERS = "*"  # as a pattern of layers
 
 @dataclass(frozen=True)
 class Options:
-    """Which operators the file may use.
+    """Options that say which operators the file may use.
 
     Args:
         target: "arm" for all CPUs, as LCE calls it, or "xcore" for XMOS's tools, which take neither
@@ -39,13 +39,13 @@ class Options:
 
     @property
     def for_lce(self) -> bool:
-        """XMOS's tools read LCE's operators as LCE writes them."""
+        """True for XMOS's tools too, which read LCE's operators as LCE writes them."""
         return self.compatibility == "lce" or self.for_xcore
 
 
 @dataclass(frozen=True)
 class SignOfZero:
-    """What signs of three values give for 0 in a file, where a bit has but two values.
+    """The values for 0 of signs of three values, as a bit has only two values.
 
     Attributes:
         layers: +1 or -1, or None for neither, by the name of a layer or a pattern such as "block.*"
@@ -56,7 +56,7 @@ class SignOfZero:
 
     @staticmethod
     def read(value: Any) -> "SignOfZero":
-        """What a caller gives: one value for all layers, or a dictionary from layers to values.
+        """Reads an argument: one value for all layers, or a dictionary from layers to values.
 
         Raises:
             ValueError: It is neither.
@@ -73,13 +73,13 @@ class SignOfZero:
         return SignOfZero({layer: _SIGNS_OF_ZERO[choice] for layer, choice in layers.items()})
 
     def of(self, layer: str) -> float | None:
-        """What the signs of a layer give for 0; None where nobody has said."""
+        """Returns what the signs of a layer give for 0; None if the caller has not said."""
         if layer in self.layers:
             return self.layers[layer]
         return next((zero for name, zero in self.layers.items() if _fits(layer, name)), None)
 
     def check_layers(self, known: Iterable[str]) -> None:
-        """Raises ValueError for a name that is none of the layers with signs of three values."""
+        """Raises ValueError for a name that fits no layer with signs of three values."""
         layers = sorted(set(known))
         for name in self.layers:
             if name != ALL_LAYERS and not any(_fits(layer, name) for layer in layers):
@@ -101,7 +101,7 @@ def _check(name: str, value: str, known: tuple[str, ...]) -> None:
 
 
 def type_name(argument: str, kind: Any) -> str:
-    """The name of an inference type given as a TensorFlow type, a NumPy type or a name."""
+    """Returns the name of an inference type, given as a TensorFlow type, a NumPy type or a name."""
     name = getattr(kind, "name", None) or getattr(kind, "__name__", None) or str(kind)
     if name not in ("float32", "int8"):
         raise ValueError(f"Expected `{argument}` to be float32 or int8, but got {kind!r}.")
@@ -109,12 +109,12 @@ def type_name(argument: str, kind: Any) -> str:
 
 
 def check_int8_range(int8_range: tuple[float, float]) -> None:
-    """Raises ValueError unless it is a range that holds 0, as ranges of int8 must."""
+    """Raises ValueError unless the range contains 0, as ranges of int8 must."""
     text = f"Expected `experimental_default_int8_range` to be (min, max), but got {int8_range!r}."
     try:
         low, high = (math.nan if isinstance(end, str) else float(end) for end in int8_range)
     except (TypeError, ValueError):
         raise ValueError(text) from None
-    # The smallest scale that XNNPACK takes, for 256 values.
+    # The smallest scale that XNNPACK accepts is 2.0**-126, and the range is divided into 255 steps.
     if not low <= 0 <= high or not 255 * 2.0**-126 <= high - low < math.inf:
         raise ValueError(f"{text} It must hold 0 and have some width, as in (-6, 6).")

@@ -1,7 +1,8 @@
 """Finds out whether a file is right for images of other sizes than it was made for.
 
-A file fixes the sizes of its inputs, but hosts take others. What was not compared at a second size,
-or differs there, gets a mark, and `Interpreter.resize` refuses other sizes.
+A file fixes the sizes of its inputs, but hosts accept others. A file that was not compared with the
+model at a second size, or that differs there, is marked. `Interpreter.resize` then refuses other
+sizes.
 """
 
 import math
@@ -20,10 +21,10 @@ from larq_engine.python.model_file import FIXED_SIZES
 NOT_COMPARED = "the file was not compared with the model at another size (check=False)"
 NO_RESULTS = "the model has no results at another size that was tried"
 
-# How files have the mark's name.
+# The mark's name as text and as bytes, as files may have it.
 _NAMES = (FIXED_SIZES, FIXED_SIZES.encode())
 
-# The number of the input that has the size of an operator's output.
+# For each operator, the number of the input that gives the size of its output.
 _SIZE_INPUTS = {
     "BROADCAST_TO": 1,
     "CONV_3D_TRANSPOSE": 0,
@@ -32,7 +33,7 @@ _SIZE_INPUTS = {
     "TRANSPOSE_CONV": 0,
 }
 
-# They repeat an image of one pixel for as many as the other input has.
+# Operators that repeat an image of one pixel to the size of the other input.
 _BROADCASTING = (
     "ADD",
     "DIV",
@@ -48,7 +49,7 @@ _BROADCASTING = (
 
 Shapes = list[tuple[int, ...]]
 
-# Images are larger by so much where nothing is run. The first three leave other rests of strides.
+# Changes that make an image larger. The first three leave other remainders of strides.
 _LARGER: tuple[Callable[[int, bool], int], ...] = (
     lambda size, is_second: size + (2 if is_second else 1),
     lambda size, is_second: size + (1 if is_second else 2),
@@ -56,16 +57,16 @@ _LARGER: tuple[Callable[[int, bool], int], ...] = (
     lambda size, is_second: size * 3,
 )
 
-# All steps of a model together may have so many values at a larger size: its shapes are found out
-# with all of them in memory.
+# Most values that all operators of a model together may have at a larger size. The model's shapes
+# are found by running it with all values in memory.
 _MOST_VALUES = 128 << 20
 
-# How many sizes are before those of an image, and how many behind: its channels are first or last.
+# Numbers of dimensions before and behind those of an image, for channels first and last.
 _PLACES = ((2, 0), (1, 1))
 
 
 def differs_at(shapes: Sequence[tuple[int, ...]]) -> str:
-    """Why a file that computes something else for such inputs may not be resized."""
+    """Returns why a file that computes something else for these shapes may not be resized."""
     named = ", ".join(map(str, shapes))
     return f"the file does not compute what the model does for inputs of the shapes {named}"
 
@@ -73,14 +74,14 @@ def differs_at(shapes: Sequence[tuple[int, ...]]) -> str:
 def find_fixed_sizes(
     shapes: Sequence[tuple[int, ...]], agrees: Callable[[Shapes], bool | None]
 ) -> str:
-    """Compares two models at other sizes, of images whose channels are first and last.
+    """Compares two models at other sizes of images, with channels first and with channels last.
 
     Args:
-        shapes: Of their inputs, the batch first.
-        agrees: Says of other shapes whether the two are the same; None if the model does not run.
+        shapes: Shapes of their inputs, the batch first.
+        agrees: Tells whether the two are the same for other shapes; None if the model does not run.
 
     Returns:
-        Why the sizes are fixed; nothing if other sizes are right.
+        The reason why the sizes are fixed; empty if other sizes are right.
     """
     compared = False
     for alternatives in _other_shapes(shapes):
@@ -99,8 +100,8 @@ def find_fixed_larger(
 ) -> str:
     """Compares two models at larger sizes, as `find_fixed_sizes` does at smaller ones.
 
-    A part of an image that ends at its last pixel is the whole of every smaller one. A model need
-    not run at larger sizes.
+    A slice that ends at the original image's last pixel takes all of every smaller image, so only
+    larger images show the difference. A model need not run at larger sizes.
     """
     for others in larger_shapes(shapes):
         result = agrees(others)
@@ -112,16 +113,16 @@ def find_fixed_larger(
 
 
 def all_other_shapes(shapes: Sequence[tuple[int, ...]]) -> list[Shapes]:
-    """Returns all shapes that are tried, and larger ones, as strides make several sizes one."""
+    """Returns all shapes that are tried, and larger ones, as a stride maps several sizes to one."""
     found = [others for alternatives in _other_shapes(shapes) for others in alternatives]
     found += _all_changed(shapes, _LARGER)
     return [others for n, others in enumerate(found) if others not in [[*shapes], *found[:n]]]
 
 
 def slightly_larger_shapes(shapes: Sequence[tuple[int, ...]]) -> list[Shapes]:
-    """Returns images larger by a pixel or two, whose channels are first and last.
+    """Returns images that are larger by a pixel or two, with channels first and last.
 
-    Height and width have odd and even sizes each, so that what is rounded shows.
+    Height and width are odd once and even once each, to show what is rounded.
     """
     return _all_changed(shapes, _LARGER[:2])
 
@@ -129,8 +130,8 @@ def slightly_larger_shapes(shapes: Sequence[tuple[int, ...]]) -> list[Shapes]:
 def grown_shapes(shapes: Sequence[tuple[int, ...]]) -> list[list[Shapes]]:
     """Returns other images, mostly larger ones, for each place of the channels.
 
-    They are larger by few pixels, and by the strides of four to 32 that networks have; and height
-    and width are exchanged.
+    They are larger by a few pixels, and by 4 to 32 pixels, which are the strides of whole networks.
+    One has height and width exchanged.
     """
     steps = [lambda size, is_second, step=step: size + step for step in (4, 8, 16, 32)]
     return [
@@ -148,9 +149,9 @@ def _turned(shape: tuple[int, ...], first: int, last: int) -> tuple[int, ...]:
 
 
 def larger_shapes(shapes: Sequence[tuple[int, ...]]) -> list[Shapes]:
-    """Returns larger images, whose channels are first and last, to be tried in this order.
+    """Returns larger images, with channels first and last, in the order in which to try them.
 
-    Some models only run at sizes that can be halved as often as theirs.
+    Some models run only at sizes that can be halved as often as their own.
     """
     found = _all_changed(shapes, (_larger, lambda size, is_second: 2 * size))
     return [others for others in found if others != [*shapes]]
@@ -159,7 +160,7 @@ def larger_shapes(shapes: Sequence[tuple[int, ...]]) -> list[Shapes]:
 def _all_changed(
     shapes: Sequence[tuple[int, ...]], changes: Sequence[Callable[[int, bool], int]]
 ) -> list[Shapes]:
-    """Returns the shapes with each change, for each place of the channels."""
+    """Returns the shapes after each change, for each place of the channels."""
     return [others for place in _PLACES for others in _changed_at(place, shapes, changes)]
 
 
@@ -172,11 +173,11 @@ def _changed_at(
 
 
 def _other_shapes(shapes: Sequence[tuple[int, ...]]) -> list[list[Shapes]]:
-    """Returns other shapes for each place of the channels, to be tried in this order.
+    """Returns other shapes for each place of the channels, in the order in which to try them.
 
-    Pads and windows depend on the rest that a stride leaves, so height and width are given others:
-    of an even size an odd one and the half. Some models only run at larger sizes than half of
-    theirs, some only at sizes that can be halved as often.
+    Pads and windows depend on the remainder that a stride leaves. So height and width get different
+    remainders: an even size gets an odd one and its half. Some models run only at sizes of more
+    than half of their own, some only at sizes that can be halved as often.
     """
     found: list[list[Shapes]] = []
     for first, last in _PLACES:
@@ -193,7 +194,7 @@ def _other_shapes(shapes: Sequence[tuple[int, ...]]) -> list[list[Shapes]]:
 def _changed(
     shape: tuple[int, ...], first: int, last: int, change: Callable[[int, bool], int]
 ) -> tuple[int, ...]:
-    """Changes sizes, but for the batch and the channels, which rows of numbers lack."""
+    """Changes all sizes but the batch and the channels, which rows of numbers do not have."""
     axes = range(first, len(shape) - last) if len(shape) > 2 else range(1, len(shape))
     sizes = list(shape)
     for axis in axes:
@@ -211,16 +212,16 @@ def _half(size: int, is_second: bool) -> int:
 
 
 def _as_often_even(size: int, is_second: bool) -> int:
-    """About half, and as often a multiple of 2 as the size is; the size itself if none is smaller.
+    """Returns about half, with the same power of 2 as a factor, or the size if none is smaller.
 
-    A larger one would take the memory of an image of four times the pixels.
+    A larger size would take the memory of an image with four times the pixels.
     """
     power = size & -size
     return -(-size // 2 // power) * power
 
 
 def _larger(size: int, is_second: bool) -> int:
-    """About half as much again: an odd size where the smaller one is even, and the reverse."""
+    """Returns about 1.5 times the size, odd where `_smaller` is even and the reverse."""
     return max(size + 1, 2 * size - _smaller(size, not is_second))
 
 
@@ -235,13 +236,13 @@ def compare_sizes(
     """Compares a converted model at another size with the float file that it came from.
 
     Args:
-        check: Whether to run them. If not, only what no rule changed is known to be the same.
-        known: Why the float file is wrong at other sizes, empty if it is right. If None, the file
-            is what the user gave, and is what the model means, but for sizes that were numbers
-            in it before.
+        check: Whether to run them. If not, only a file that no rule changed is known to be right.
+        known: The reason why the float file is wrong at other sizes, empty if it is right. None if
+            the float file is the user's own: then it is right by definition, except for sizes that
+            it holds as numbers.
 
     Returns:
-        Why the sizes are fixed; nothing if other sizes are right.
+        The reason why the sizes are fixed; empty if other sizes are right.
     """
     if known:
         return known
@@ -252,7 +253,7 @@ def compare_sizes(
         graph = original.graphs[number]
         inputs = graph.inputs
         if any(size < 0 for tensor in inputs for size in (tensor.signature or ())[1:]):
-            continue  # The self-check ran them at other sizes.
+            continue  # The self-check has run these at other sizes.
         if all(len(tensor.shape) < 2 for tensor in inputs):
             continue
         reason = "" if known is not None else _held_size(original)
@@ -285,23 +286,24 @@ def _compare_graph(
             return None
         try:
             return agrees_at(shapes, converted, file, number, progress) or None
-        except ConversionError:  # a difference
+        except ConversionError:  # The two models differ.
             return False
-        except ValueError:  # The converted file refuses it, as it does channels of other numbers.
+        except ValueError:  # The converted file refuses these, as it does other channels.
             return None
 
     return find_fixed_sizes(sizes, agrees) or find_fixed_larger(sizes, agrees)
 
 
 def _growth(shape: tuple[int, ...], size: tuple[int, ...]) -> float:
-    """Returns how many times as many values an input has."""
+    """Returns the factor by which the number of an input's values grows."""
     return math.prod(shape) / max(1, math.prod(size))
 
 
 def held_output(model: Model) -> str:
-    """Names an operator that holds the size of its output as a number, which may hide in results.
+    """Names an operator that holds the size of its output as a number.
 
-    The largest value of an image, say, is often the same in one of another size.
+    Results need not show it: the largest value of an image, say, is often that of a larger image,
+    too.
     """
     for op in (op for graph in model.graphs for op in graph.ops):
         size = op.input(_SIZE_INPUTS.get(op.kind, len(op.inputs)))
@@ -311,7 +313,7 @@ def held_output(model: Model) -> str:
 
 
 def _held_size(model: Model) -> str:
-    """Names an operator that holds a size as a number, which a model of other sizes would not."""
+    """Names an operator that holds a size as a number, as a model for other sizes would not."""
     for op in (op for graph in model.graphs for op in graph.ops):
         if op.kind in _BROADCASTING and any(map(_is_image, op.inputs)):
             return f"{op.kind} '{op.name}' holds a constant image of one size"
@@ -319,12 +321,12 @@ def _held_size(model: Model) -> str:
 
 
 def _is_image(tensor: Tensor | None) -> bool:
-    """Whether it is a constant with values for pixels."""
+    """Tells whether it is a constant with different values for pixels."""
     return tensor is not None and tensor.is_constant and any(n > 1 for n in tensor.shape[1:-1])
 
 
 def mark_fixed_sizes(model: Model, reason: str) -> None:
-    """Writes into a file that its inputs have no other sizes, and why."""
+    """Writes into a file that the sizes of its inputs are fixed, and why."""
     if not reason:
         return
     kept = [entry for entry in model.extra.metadata if entry[0] not in _NAMES]

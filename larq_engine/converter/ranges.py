@@ -1,4 +1,4 @@
-"""Finds bounds of values that hold whatever a model is given: those of the clamps before them."""
+"""Finds bounds of values that hold for any input of the model: those of the clamps before them."""
 
 from larq_engine.converter.activations import EVERYTHING, fused_activation, range_of
 from larq_engine.converter.graph import Tensor
@@ -7,18 +7,18 @@ from larq_engine.python.operators import Range
 
 
 def find_range(x: Tensor) -> Range:
-    """Returns the least and the largest value that a float tensor may have, where there are such.
+    """Returns the least and the largest value that a float tensor may have; None if not known.
 
-    NaN counts as neither.
+    NaN is not counted.
     """
     low, high = _of_clamp(x)
     return (0 if low is None and is_not_negative(x) else low), high
 
 
 def _of_clamp(x: Tensor) -> Range:
-    """The range of the last clamp, which may be fused into another operator.
+    """Returns the range of the last clamp, which may be fused into another operator.
 
-    Between it and the tensor, values are only moved.
+    Only operators that move values may lie between the clamp and the tensor.
     """
     tensor: Tensor | None = x
     while tensor is not None and tensor.producer is not None:

@@ -1,4 +1,4 @@
-"""What became of every layer, and for those left in float why, and what to change."""
+"""Reports what became of every layer; for layers left in float also why, and what to change."""
 
 import dataclasses
 import json
@@ -19,17 +19,17 @@ from larq_engine.python.text_table import (
     printable_lines,
 )
 
-# What a layer can have become.
+# Kinds that a layer can become.
 BINARY, WEIGHTS, INT8, FLOAT = "binary", "weights only", "int8", "float"
 
 
 _TITLES = ("layer", "was", "became", "bits in x weight -> out", "KB before", "KB after")
 _NUMBERS = _TITLES[4:]
 
-# Layers named with each reason in the text; the table above it has them all.
+# Layers named with each reason in the text; the table above has all of them.
 _NAMED = 8
 
-# The text says of which layers' weights more than this share is padding; JSON has all numbers.
+# Share of padding in a layer's weights from which on the text mentions it; JSON has all numbers.
 _NOTABLE_PADDING = 0.1
 
 _NOTHING_BINARY = (
@@ -45,20 +45,20 @@ class LayerReport:
     """One layer of the model.
 
     Attributes:
-        name: As in the model.
-        kind: The operator that it was.
+        name: The layer's name in the model.
+        kind: The operator that the layer was.
         became: "binary" (multiplied as bits, one or a few of each value), "weights only" (binary
             weights stored as bits, float arithmetic), "int8", "float".
         input_bits: Bits of an input value, 1 for signs.
         weight_bits: Bits of a weight in the file.
-        output_bits: Bits of an output value: 1 where the next layer's sign is computed here.
-        bytes_before: Of the weights in the model that was given.
-        bytes_after: Of the weights in the file.
-        reason: Why it is not binary; empty if it is.
-        remedy: What to change so that it would be.
-        bytes_of_bits: Of a binary layer, what its weights would take with no bit unused: a bit, or
-            `weight_bits`, for each weight.
-        padding: Why `bytes_after` is more than that; empty if it is not.
+        output_bits: Bits of an output value: 1 if the operator also computes the next layer's sign.
+        bytes_before: Bytes of the weights in the model that was given.
+        bytes_after: Bytes of the weights in the file.
+        reason: The reason why it is not binary; empty if it is.
+        remedy: A change that would make it binary.
+        bytes_of_bits: For a binary layer, the bytes that its weights would take without unused
+            bits: one bit, or `weight_bits`, for each weight.
+        padding: The reason why `bytes_after` is larger than that; empty if it is not.
     """
 
     name: str
@@ -77,27 +77,27 @@ class LayerReport:
 
 @dataclass(frozen=True)
 class ConversionReport:
-    """What a conversion did. `str()` of it is a table, `to_json()` the same for programs."""
+    """The result of a conversion. `str()` makes a table of it, `to_json()` a text for programs."""
 
     layers: tuple[LayerReport, ...]
     size_before: int
     size_after: int
     operators: dict[str, int]
-    # What the self-check compared, empty if there was none: the same conversion with and without.
+    # Result of the self-check; empty if it did not run. Equality of reports ignores it.
     self_check: str = dataclasses.field(default="", compare=False)
-    # Why `Interpreter.resize` changes no size but the batch; empty if it does.
+    # The reason why `Interpreter.resize` changes only the batch; empty if it changes other sizes.
     fixed_sizes: str = dataclasses.field(default="", compare=False)
-    # Where the result means something else than the model, as options say it should.
+    # Ways in which the file differs from the model because options ask for it.
     remarks: tuple[str, ...] = ()
-    # With a representative data set: what int8 did.
+    # The effects of int8, if there was a representative data set.
     int8: Int8Report | None = None
 
     def count(self, became: str) -> int:
-        """How many layers became "binary", "weights only", "int8" or "float"."""
+        """Returns the number of layers that became "binary", "weights only", "int8" or "float"."""
         return sum(layer.became == became for layer in self.layers)
 
     def summarize(self) -> str:
-        """How many layers became what, as in "2 binary, 1 float"."""
+        """Returns the numbers of layers by what they became, as in "2 binary, 1 float"."""
         kinds = [kind for kind in (BINARY, WEIGHTS, INT8, FLOAT) if self.count(kind)]
         return ", ".join(f"{self.count(kind)} {kind}" for kind in kinds) or "none"
 
@@ -107,7 +107,7 @@ class ConversionReport:
         return "" if self.count(BINARY) else _NOTHING_BINARY
 
     def to_json(self) -> str:
-        """The report as a JSON object with the attributes' names."""
+        """Returns the report as a JSON object with the attributes' names."""
         fields = dataclasses.asdict(self) | {"nothing_binary": self.nothing_binary}
         return json.dumps(fields, indent=2)
 
@@ -115,12 +115,12 @@ class ConversionReport:
         return format_report(self)
 
     def _repr_html_(self) -> str:
-        """The table of layers for notebooks."""
+        """Returns the table of layers for notebooks."""
         return format_html(_TITLES, _rows(self), _NUMBERS, _summary(self))
 
 
 def format_report(report: ConversionReport) -> str:
-    """The report as text: a table of the layers, then each reason and for which layers it holds."""
+    """Returns the report as text: a table of layers, then each reason with its layers."""
     lines = align_columns(_TITLES, _rows(report), _NUMBERS)
     reasons: dict[tuple[str, str], list[str]] = {}
     for layer in report.layers:
@@ -175,7 +175,7 @@ def _summary(report: ConversionReport) -> str:
 
 
 def report_layers(graphs: list[Graph], options: Options) -> tuple[LayerReport, ...]:
-    """Looks at converted graphs."""
+    """Reports the layers of converted graphs."""
     found = []
     for graph in graphs:
         for op in graph.ops:
@@ -186,7 +186,7 @@ def report_layers(graphs: list[Graph], options: Options) -> tuple[LayerReport, .
 
 
 def count_operators(graphs: list[Graph]) -> dict[str, int]:
-    """How often each operator occurs, most frequent first."""
+    """Returns the number of times that each operator occurs, most frequent first."""
     return dict(Counter(op.kind for graph in graphs for op in graph.ops).most_common())
 
 
@@ -232,7 +232,7 @@ def _binary(op: Op) -> LayerReport:
     before = layer.float_bytes if layer else _nbytes(filters)
     assert filters is not None
     outputs, height, width, words = filters.shape
-    # The last word of a group's channels may be filled in part.
+    # The last word of a group's channels may have unused bits.
     channels = min(op.options["channels_in"], words // bits_weights * WORD)
     bits = outputs * height * width * channels * bits_weights
     padding = ""
@@ -253,7 +253,7 @@ def _binary(op: Op) -> LayerReport:
 
 
 def _data(op: Op) -> Tensor | None:
-    """What a layer multiplies with its weights."""
+    """Returns the data that a layer multiplies with its weights."""
     weights = op.known.weights
     assert weights is not None
     return op.input(weights.data)

@@ -1,4 +1,4 @@
-"""Activations that models write out of others."""
+"""Rules for activations that models compute with several operators."""
 
 import numpy as np
 
@@ -11,9 +11,9 @@ from larq_engine.converter.signs import scalar
 
 
 def join_prelu(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """relu(x) - a * relu(-x), or relu(x) + a * relu(-x) -> PRELU(x), of a slope for each channel.
+    """Rewrites relu(x) - a * relu(-x), or relu(x) + a * relu(-x), as a PRELU with channels' slopes.
 
-    One of the two summands is 0, so the sum does not round.
+    One of the two terms is 0, so the sum does not round.
     """
     if op.options.fusedActivationFunction != NONE:
         return None
@@ -37,13 +37,13 @@ def join_prelu(op: Op, graph: Graph, options: Options) -> list[Op] | None:
 
 
 def join_clamp(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """x > c ? c : x -> MINIMUM(x, c), and the like."""
+    """Replaces x > c ? c : x by MINIMUM(x, c), and other such choices likewise."""
     found = find_clamp(op)
     return None if found is None else [Op(found[0], [*found[1:]], [op.output])]
 
 
 def find_clamp(op: Op) -> tuple[str, Tensor, Tensor] | None:
-    """Which of MINIMUM and MAXIMUM a SELECT is, the value and the bound."""
+    """Returns MINIMUM or MAXIMUM if a SELECT computes that, with the value and the bound."""
     truth, when_true, when_false = op.inputs
     compared = truth.producer if truth is not None else None
     if compared is None or compared.kind not in _ABOVE:
@@ -60,7 +60,7 @@ def find_clamp(op: Op) -> tuple[str, Tensor, Tensor] | None:
     ]:
         if chosen is None or constant is None or not is_same_value(chosen, x):
             continue
-        # Comparisons know scales; a choice moves bytes, as MINIMUM and MAXIMUM compare them.
+        # Comparisons know scales; a choice moves bytes, and MINIMUM and MAXIMUM compare bytes.
         if any(each.quantization != x.quantization for each in (constant, bound, op.output)):
             continue
         if _is_same_number(constant, bound):
@@ -68,7 +68,7 @@ def find_clamp(op: Op) -> tuple[str, Tensor, Tensor] | None:
     return None
 
 
-# Whether a comparison x ? c is true above c.
+# For each comparison of x with c: True if it holds for values above c.
 _ABOVE = {"GREATER": True, "GREATER_EQUAL": True, "LESS": False, "LESS_EQUAL": False}
 
 
@@ -80,7 +80,7 @@ def _is_same_number(a: Tensor, b: Tensor) -> bool:
 
 
 def _slope(product: Op, x: Tensor | None, graph: Graph) -> Array | None:
-    """Of a * relu(-x) the a, as one value for each channel."""
+    """Returns the factor a of a * relu(-x), as one value for each channel."""
     for a, rest in (product.inputs, reversed(product.inputs)):
         if x is not None and x.shape and _below_zero(rest, graph) is x:
             return per_channel(a, x.shape[-1])
@@ -88,7 +88,7 @@ def _slope(product: Op, x: Tensor | None, graph: Graph) -> Array | None:
 
 
 def _below_zero(tensor: Tensor | None, graph: Graph) -> Tensor | None:
-    """Of relu(-x) the x, with -x as NEG or as x * -1, which can have the relu fused."""
+    """Returns x if `tensor` is relu(-x); -x is a NEG, or x * -1, which may have the relu fused."""
     relu = producer(tensor, "RELU", graph)
     activation = NONE if relu is not None else schema.ACTIVATION["RELU"]
     negative = relu.inputs[0] if relu is not None else tensor

@@ -1,9 +1,9 @@
-"""What is between a value and its sign becomes one comparison, or nothing.
+"""Replaces the operators between a value and its sign by one comparison, or by nothing.
 
-Clamps, scales and batch norms work on each channel by itself and are monotone, so the sign of what
-they make changes at one value of what they are given. Which that is, is found by evaluating them
-and bisecting over all float32 numbers, one operator after the other as the runtime would. So it is
-exact; where small numbers are flushed to zero would make a difference, everything stays.
+Clamps, scales and batch norms work on each channel by itself and are monotone. So the sign of their
+result changes at one input value. That value is found by evaluating the operators one after the
+other, as the runtime would, and bisecting over all float32 numbers. So it is exact. If the result
+depends on whether the runtime flushes small numbers to zero, nothing is replaced.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from larq_engine.converter.signs import KEEPING_SIGN, has_exact_differences
 
 
 def shorten_before_sign(op: Op, graph: Graph, options: Options) -> list[Op] | Tensor | None:
-    """LceQuantize(f(x)) -> LceQuantize(x), of x - t or of t - x, with a t for each channel."""
+    """Replaces LceQuantize(f(x)) by LceQuantize of x, x - t or t - x, with a t for each channel."""
     found = _longest(op, graph) if lce_ops.takes_sign(op) else None
     if found is None:
         return None
@@ -45,7 +45,7 @@ def shorten_before_sign(op: Op, graph: Graph, options: Options) -> list[Op] | Te
 
 
 def _compare(x: Tensor, bound: Array, falls: bool, name: str) -> Op:
-    """What is not negative from the bounds on, or up to them."""
+    """Makes a value that is not negative for x from the bounds on, or for x up to them."""
     difference = x.like(name)
     if not bound.any():
         return Op("NEG", [x], [difference])
@@ -55,9 +55,10 @@ def _compare(x: Tensor, bound: Array, falls: bool, name: str) -> Op:
 
 
 def _longest(op: Op, graph: Graph) -> tuple[Tensor, Array, bool] | None:
-    """The first value that the sign can be had of with fewer operators, its bounds and direction.
+    """Returns the earliest value whose sign gives the bits with fewer operators, and the bounds.
 
-    One comparison has to take the place of two operators at least; none may take that of one.
+    A comparison is worth it if it replaces at least two operators; if none is needed, one is
+    enough. The last result tells whether the sign is +1 up to the bounds, not from them on.
     """
     best: tuple[Tensor, Array, bool] | None = None
     tensor, functions = op.inputs[0], list[Function]()
@@ -80,10 +81,10 @@ def _longest(op: Op, graph: Graph) -> tuple[Tensor, Array, bool] | None:
 
 
 def _step(op: Op, output: Tensor, *, is_sign: bool) -> tuple[Function, Tensor] | None:
-    """What an operator does to each channel's values, and the values."""
+    """Returns what an operator does to each channel's values, and the values."""
     if not output.shape:
         return None
-    # How a runtime computes a curve is not known, but the sign of it is.
+    # A runtime may compute a curve in any way, but the curve's sign is known.
     curve = is_sign and op.kind in KEEPING_SIGN
     step = (keep, op.inputs[0]) if curve else step_of(op, output.shape[-1])
     if step is None or step[1] is None or step[1].shape != output.shape:
@@ -92,15 +93,15 @@ def _step(op: Op, output: Tensor, *, is_sign: bool) -> tuple[Function, Tensor] |
 
 
 def _is_dropped(found: tuple[Tensor, Array, bool] | None, tensor: Tensor) -> bool:
-    """Whether the sign is that of a tensor."""
+    """Tells whether the sign is simply that of `tensor`."""
     return found is not None and found[0] is tensor and not found[2] and not found[1].any()
 
 
 def _bounds(functions: Sequence[Function], channels: int) -> tuple[Array, bool] | None:
-    """From which number on, or up to which, values give a sign of +1, and whether it is up to it.
+    """Returns where the sign becomes +1, or ceases to be, and True if it ceases.
 
-    None where channels differ in that, where the sign never changes, or where it depends on how
-    the runtime treats numbers below the normal ones.
+    Returns None if channels differ in the direction, if the sign never changes, or if it depends on
+    how the runtime treats numbers below the smallest normal one.
     """
 
     largest = np.full(channels, np.finfo(np.float32).max, np.float32)
@@ -113,7 +114,7 @@ def _bounds(functions: Sequence[Function], channels: int) -> tuple[Array, bool] 
         turn = np.float32(-1 if falls else 1)
         bounds = [turn * _first(functions, turn, small, largest) for small in (keep, flush)]
     bound = np.where(bounds[0] == 0, np.float32(0), bounds[0])
-    # Flushed, all numbers below the normal ones are 0.
+    # When flushed, all numbers below the smallest normal one are 0.
     alike = np.array_equal(flush(bound), flush(bounds[1]))
     return (bound, falls) if alike and has_exact_differences(bound) else None
 
@@ -121,7 +122,7 @@ def _bounds(functions: Sequence[Function], channels: int) -> tuple[Array, bool] 
 def _first(
     functions: Sequence[Function], turn: np.float32, small: Function, largest: Array
 ) -> Array:
-    """The smallest numbers that, turned round or not, give values that are not negative."""
+    """Returns the smallest numbers n for which `turn` * n gives values that are not negative."""
     low, high = to_number(-largest), to_number(largest)
     while (high - low > 1).any():
         middle = (low + high) // 2

@@ -1,9 +1,9 @@
-"""Layers with binary inputs and binary weights become LceBconv2d, and those of a few more bits.
+"""Turns layers with inputs and weights of one bit or a few into LceBconv2d.
 
-With x = alpha * s + beta (s the bits) and w = scale * v (v the weights' signs),
+With x = alpha * s + beta (s are the bits) and w = scale * v (v are the weights' signs),
     x convolved with w = alpha * scale * (s convolved with v) + beta * scale * sum(v),
-and padding x with p is padding s with (p - beta) / alpha. So steps of 0 and 1 are binary too. Of
-more bits, s and v are odd whole numbers.
+and padding x with p is padding s with (p - beta) / alpha. So steps of 0 and 1 are binary, too. With
+more than one bit, s and v are odd whole numbers.
 """
 
 from dataclasses import dataclass, replace
@@ -41,39 +41,40 @@ from larq_engine.converter.signs import (
 from larq_engine.converter.weights import OddWeights, find_odd_weights
 from larq_engine.python.text_table import counted
 
-# Up to this many products for an output, and some for each output channel that is missing where a
-# filter has lines to put together, a host's float layer and its sign were faster than the binary
-# layer on AVX2, the slowest that was measured (docs/performance.md). They were measured from float
-# to float: bits spare layers work, so where others make or read the bits this does not count.
+# Up to this many products for an output, a host's float layer and its sign were faster than the
+# binary layer on AVX2, the slowest ISA that was measured (docs/performance.md). If a filter has
+# lines to put together, the limit grows by further products that are divided by the output
+# channels. This was measured from float to float. The layers around gain by bits too, so the limit
+# does not apply if others make or read the bits.
 _FEW_PRODUCTS = 16
 _PRODUCTS_OF_A_LINE = 320
-_FEWEST_OUTPUTS = 8  # a vector: a host computes as many at once
+_FEWEST_OUTPUTS = 8  # A vector: a host computes that many outputs at once.
 
-# The bits of a line's taps are brought together tap by tap if they do not fill words. With AVX2
-# that took 2.5 ns a tap, in which a host's float layer computes 66 products; with AVX-512 about 40.
+# The bits of a line's taps are collected tap by tap if they do not fill words. On AVX2 that took
+# 2.5 ns for a tap, in which a host's float layer computes 66 products; on AVX-512 it is about 40.
 _PRODUCTS_OF_A_TAP = 64
 
 
-# Each plane of the inputs is multiplied with each of the weights. 17 such products took as long as
-# a host's float layer with AVX-512, and about 10 with AVX2; four as long as its int8 layer, without
-# AMX (docs/performance.md). Layers of one pixel take as long as it takes to read their weights, and
-# a host's are eight times as large or more: eight products, as of a byte, took a third of the time
-# of int8, and a fifteenth of that of float.
+# Most products of planes for a layer: each plane of the inputs is multiplied with each plane of the
+# weights. 17 such products took as long as a host's float layer on AVX-512, and about 10 on AVX2.
+# Four took as long as its int8 layer, without AMX (docs/performance.md). A layer with one pixel
+# takes as long as reading its weights, and a host's weights are at least eight times as large.
+# Eight products, as for bytes, took a third of the time of int8 and a fifteenth of that of float.
 _MOST_PLANE_PRODUCTS = 8
 _MOST_PLANE_PRODUCTS_BESIDE_INT8 = 4
-# These hold where a tap fills words. Of fewer channels, layers of more products were not measured.
+# The limits hold if taps fill words. With fewer channels, more products were not measured.
 _FEWEST_CHANNELS = lce_ops.WORD
 
 
 @dataclass(frozen=True)
 class BinaryLayer:
-    """A layer that can be binary, and how."""
+    """A layer that can be binary, and the form that it then has."""
 
     form: ConvolutionForm
     data: Binary | Levels
     weights: OddWeights
     pad_sign: int
-    # Of the float model, where its image is padded before the sign: what the bits are with pads.
+    # The tensor and the pads of the sign in the float model, if it pads its image before the sign.
     padded: "_PaddedSign | None" = None
 
 
@@ -84,7 +85,7 @@ class _PaddedSign:
 
 
 def find_binary_layer(op: Op, options: Options) -> BinaryLayer | NotBinary:
-    """What a layer can become, or the first reason why it stays in float."""
+    """Returns the binary form of a layer, or the first reason why it stays in float."""
     forms = find_convolution(op)
     if isinstance(forms, NotBinary):
         return forms
@@ -129,7 +130,7 @@ def _match(form: ConvolutionForm, options: Options) -> BinaryLayer | NotBinary:
 
 
 def has_too_many_products(layer: BinaryLayer, options: Options) -> NotBinary | None:
-    """Why a layer of several bits is slower than a host's."""
+    """Returns the reason why a layer of several bits is slower than a host's, or None."""
     bits, bits_weights = layer.data.bits, layer.weights.bits
     products = bits * bits_weights
     is_pixel = layer.form.result[:3] == (1, 1, 1)
@@ -146,9 +147,10 @@ def has_too_many_products(layer: BinaryLayer, options: Options) -> NotBinary | N
 
 
 def _padded_before_sign(layer: BinaryLayer) -> BinaryLayer | None:
-    """The sign of a padded image as the padded sign of the image: sign(0) is +1.
+    """Returns a layer that pads after the sign, if its image is padded before the sign.
 
-    Nothing is then between what is padded and the sign, and the pads are the convolution's.
+    The pads become those of the convolution, and no operator is left between the image and its
+    sign. A pad of 0 becomes +1, as sign(0) is +1.
     """
     form = layer.form
     if isinstance(layer.data, Levels):
@@ -177,17 +179,17 @@ def _padded_before_sign(layer: BinaryLayer) -> BinaryLayer | None:
 def make_data(
     data: Binary | Levels, image: tuple[int, ...], options: Options
 ) -> tuple[Tensor, list[Op]]:
-    """The bits of values in the shape of an image, and operators to make them."""
+    """Returns the bits of values in the shape of an image, and operators to make them."""
     if isinstance(data, Levels):
         return make_planes(data, image)
     return make_bits(data, image, options)
 
 
 def as_same(form: ConvolutionForm, options: Options) -> ConvolutionForm:
-    """SAME instead of pads that are the same for images of every size.
+    """Replaces pads by SAME if they are those of SAME for images of every size.
 
-    Others stay, as an image of another size may be fed; LCE, which has only SAME, takes it where
-    it is right for the model's size.
+    Other pads stay, as the file may be run on images of another size. For LCE, which has only SAME,
+    they are replaced if they are those of SAME at the model's size.
     """
     if form.pads is None or form.pads == NO_PADS:
         return form
@@ -206,7 +208,7 @@ def as_same(form: ConvolutionForm, options: Options) -> ConvolutionForm:
 
 
 def limit(layer: BinaryLayer, options: Options) -> NotBinary | None:
-    """What the runtime asked for cannot do."""
+    """Returns the reason why the requested runtime cannot run the layer, or None."""
     form, pad = layer.form, layer.pad_sign
     per_group = form.weights.shape[3]
     if form.image[3] % per_group or form.weights.shape[0] % form.groups:
@@ -226,9 +228,9 @@ def limit(layer: BinaryLayer, options: Options) -> NotBinary | None:
 
 
 def is_faster_in_host(op: Op, layer: BinaryLayer, graph: Graph, options: Options) -> bool:
-    """Whether a layer has few products, and nothing but it gains from bits.
+    """Tells whether a layer has few products, and no other operator gains from the bits.
 
-    LCE makes such layers binary too. A sign that is not a host's SIGN takes more of its time.
+    LCE makes such layers binary, too. For a host, a sign that is not a SIGN takes more time.
     """
     if options.for_lce or not _has_few_products(layer):
         return False
@@ -251,7 +253,7 @@ def is_faster_in_host(op: Op, layer: BinaryLayer, graph: Graph, options: Options
     )
 
 
-_RESHAPES = ("RESHAPE", "SQUEEZE", "EXPAND_DIMS")  # such as between sequences and images
+_RESHAPES = ("RESHAPE", "SQUEEZE", "EXPAND_DIMS")  # For example between sequences and images.
 
 
 def _has_few_products(layer: BinaryLayer) -> bool:
@@ -259,30 +261,32 @@ def _has_few_products(layer: BinaryLayer) -> bool:
     if _has_narrow_taps(layer):
         return True
     outputs, lines = max(form.weights.shape[0], _FEWEST_OUTPUTS), form.weights.shape[1]
-    # Lines are put together anew for each line of results.
+    # Lines are put together again for each line of results.
     lines = min(lines, form.result[1])
     is_padded_by_host = form.pads != NO_PADS and layer.pad_sign != 0
-    # A host computes all signs, and pads all of them with 1, of which a stride then leaves some.
+    # A host computes all signs and pads all of them with 1, and a stride then uses only some.
     skips_signs = is_padded_by_host or form.weights.shape[1:3] == (1, 1)
     share = max(form.stride) if skips_signs else 1
     return _products(layer) * share <= _FEW_PRODUCTS + _PRODUCTS_OF_A_LINE * (lines - 1) / outputs
 
 
 def _has_narrow_taps(layer: BinaryLayer) -> bool:
-    """Whether a filter of one line has taps of so few channels that collecting their bits takes
-    longer than a host's products, however many taps there are."""
+    """Tells whether collecting the bits of a filter's taps takes longer than a host's products.
+
+    That holds for filters of one line whose taps have few channels, whatever the number of taps.
+    """
     outputs, height, width, channels = layer.form.weights.shape
     products = channels * max(outputs, _FEWEST_OUTPUTS)
     return height == 1 < width and products < _PRODUCTS_OF_A_TAP
 
 
 def _products(layer: BinaryLayer) -> int:
-    """How many are summed for an output."""
+    """Returns the number of products that are summed for an output."""
     return int(layer.form.weights[0].size)
 
 
 def binarize_layer(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """CONV_2D, FULLY_CONNECTED or BATCH_MATMUL of signs with binary weights -> LceBconv2d."""
+    """Makes an LceBconv2d of a CONV_2D, FULLY_CONNECTED or BATCH_MATMUL that can be binary."""
     found = find_binary_layer(op, options)
     if isinstance(found, NotBinary) or is_faster_in_host(op, found, graph, options):
         return None
@@ -313,7 +317,7 @@ def make_convolution(
     bias: Array,
     output: Tensor,
 ) -> Op:
-    """The LceBconv2d of a layer, with these weights."""
+    """Returns the LceBconv2d of a layer, with these weights."""
     form, weight_bits = layer.form, layer.weights.bits
     return Op(
         "LceBconv2d",
@@ -343,7 +347,7 @@ def make_convolution(
 
 
 def make_ends(form: ConvolutionForm) -> tuple[Tensor, list[Op]]:
-    """The image that a layer makes, and what makes its output of that: activation and reshape."""
+    """Returns the image that a layer makes, and the activation and reshape that follow it."""
     output = form.op.output
     signature = None if output.signature is None else (-1, *form.result[1:])
     result, ends = output, list[Op]()
@@ -358,14 +362,15 @@ def make_ends(form: ConvolutionForm) -> tuple[Tensor, list[Op]]:
 
 
 def binarize_output(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """A sign that the model gives out -> bits and LceDequantize, whose bits can be had instead.
+    """Replaces a sign that is an output of the model by its bits and an LceDequantize.
 
-    Or one that it quantizes, which LceDequantize does itself.
+    The bits can then be an output instead. The same is done with a sign that the model quantizes,
+    as LceDequantize can do that itself.
     """
     tensor = op.output
     given_out = any(tensor is output for output in graph.outputs)
     quantized = [reader.kind for reader in tensor.consumers] == ["QUANTIZE"]
-    # Bits lie along the last dimension, which must be no batch.
+    # Bits lie along the last dimension, which must not be the batch.
     if not (given_out or quantized) or len(tensor.shape) < 2:
         return None
     data = find_binary(tensor)
@@ -376,7 +381,7 @@ def binarize_output(op: Op, graph: Graph, options: Options) -> list[Op] | None:
 
 
 def why_not_binary(op: Op, options: Options) -> NotBinary:
-    """Why a layer of a converted graph stayed in float, and what to change."""
+    """Returns why a layer of a converted graph stayed in float, and what to change."""
     if op.kind not in KINDS:
         return NotBinary(
             f"there is no binary {op.kind}",
@@ -410,9 +415,9 @@ def why_not_binary(op: Op, options: Options) -> NotBinary:
     if not isinstance(weights_found, NotBinary):
         return found
     if data.producer is not None and data.producer.kind == "LceDequantize":
-        return weights_found  # A sign that the model gives out, and reads too.
+        return weights_found  # The model gives out the sign and reads it, too.
     if isinstance(find_data(data), NotBinary):
-        # Neither half is binary: an ordinary float layer, for which one sentence is enough.
+        # Neither half is binary: this is an ordinary float layer, and one sentence is enough.
         return NotBinary(
             "neither its input nor its weights are binary",
             "nothing, if it is meant to be a float layer, as first and last layers are; else make "

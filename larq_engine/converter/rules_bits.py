@@ -1,9 +1,9 @@
-"""Signs of what an LceBconv2d makes become its thresholds, so that it writes bits.
+"""Turns a sign after an LceBconv2d into the layer's thresholds, so that the layer writes bits.
 
-Everything between the convolution and the sign works on each channel by itself and is monotone, so
-the sign as a function of the dot product changes once at most. Where it changes is found by
-evaluating the operators in between on dot products, in float32 and one after the other as the
-runtime would: no algebra, and so no rounding of its own. Max pooling commutes with signs.
+All operators between the convolution and the sign work on each channel by itself and are monotone.
+So the sign changes at most once as the dot product grows. The place is found by evaluating these
+operators on dot products, in float32 and one after the other, as the runtime would. No algebra is
+used, which would round in its own way. Max pooling commutes with signs.
 """
 
 import functools
@@ -23,10 +23,10 @@ from larq_engine.converter.rules_fuse import per_channel, values
 
 
 def write_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """LceQuantize of a convolution's result -> the convolution with thresholds.
+    """Rewrites LceQuantize of a convolution's result as a convolution with thresholds.
 
-    With a max pooling in between, an LceBMaxPool2d follows; what is between pooling and sign must
-    not turn the order of values round then.
+    If a max pooling lies in between, an LceBMaxPool2d follows. Then no operator between the pooling
+    and the sign may reverse the order of values.
     """
     chain = _follow(op, graph) if lce_ops.takes_sign(op) else None
     if chain is None:
@@ -49,7 +49,7 @@ def write_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
         return x
 
     channels = len(values(convolution, 2))
-    # Infinities are values like any other to the runtime.
+    # The runtime computes with infinities as with any other values.
     with np.errstate(all="ignore"):
         if pool is not None and _decreases(after_pool, channels):
             return None
@@ -84,7 +84,10 @@ def write_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
 
 
 def pool_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """LceQuantize(MAX_POOL_2D(x)) -> LceBMaxPool2d(LceQuantize(x)), if only the sign is needed."""
+    """Rewrites LceQuantize(MAX_POOL_2D(x)) as LceBMaxPool2d(LceQuantize(x)).
+
+    Only the sign may read the pooled values.
+    """
     x = op.inputs[0]
     pool = x.producer if x is not None and graph.only_use(x) else None
     if not lce_ops.takes_sign(op):
@@ -95,19 +98,19 @@ def pool_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     if x is None or x.dtype not in ("FLOAT32", "INT8") or pool.options.fusedActivationFunction:
         return None
     if before.quantization != x.quantization:
-        return None  # What is 0 before the pooling would be another number than after it.
+        return None  # Zero would be another number before the pooling than after it.
     quantize = lce_ops.quantize(before, f"{op.name}/before_pool")
     return [quantize, lce_ops.bmaxpool(quantize.output, pool, op.output)]
 
 
 def is_made_of_bits(tensor: Tensor, graph: Graph) -> bool:
-    """Whether a tensor's signs become bits that a convolution writes, or pooled bits."""
+    """Tells whether a tensor's signs become bits that a convolution or a pooling of bits writes."""
     pooled = tensor.producer is not None and tensor.producer.kind == "MAX_POOL_2D"
     return pooled or _find_convolution(tensor, graph) is not None
 
 
 def becomes_bits(tensor: Tensor, graph: Graph) -> bool:
-    """Whether nothing but a sign reads a tensor, so that a convolution can write its bits."""
+    """Tells whether only a sign reads a tensor, so that a convolution can write its bits."""
     while graph.only_use(tensor) and tensor.consumers:
         (reader,) = tensor.consumers
         if reader.kind == "SIGN" or lce_ops.takes_sign(reader):
@@ -123,14 +126,17 @@ def _filter_shape(convolution: Op) -> tuple[int, ...]:
 
 
 def _group_channels(convolution: Op) -> int:
-    """Channels of a group; groups are whole words, and a single group may end within one."""
+    """Returns the channels of a group; groups are whole words, but a single one may not be."""
     words = _filter_shape(convolution)[3] // lce_ops.layer_bits(convolution)[1]
     return int(min(convolution.options["channels_in"], words * lce_ops.WORD))
 
 
 def _works_zero_padded(convolution: Op, options: Options) -> bool:
-    """A padded tap takes a group's channels out of the depth; with an even number of them the dot
-    product stays as even or odd as the depth, which thresholds rely on."""
+    """Tells whether thresholds work with zero padding: groups must have an even number of channels.
+
+    A padded tap takes a group's channels out of the depth. If their number is even, the dot product
+    stays as even or odd as the depth, which thresholds rely on.
+    """
     return not options.for_lce and _group_channels(convolution) % 2 == 0
 
 
@@ -138,10 +144,10 @@ _Chain = tuple[Op, list[Function], Op | None, list[Function]]
 
 
 def _follow(quantize: Op, graph: Graph) -> _Chain | None:
-    """Goes up from a sign to the convolution that feeds nothing else.
+    """Follows a sign back to the convolution whose result only the sign reads.
 
-    Returns the convolution, the functions from its result to the sign, the pooling among them and
-    the functions after that.
+    Returns the convolution, the functions from its result to the sign, the pooling among them, and
+    the functions after the pooling.
     """
     tensor = quantize.inputs[0]
     if tensor is None or tensor.dtype != "INT8":
@@ -154,7 +160,7 @@ def _follow(quantize: Op, graph: Graph) -> _Chain | None:
 
 
 def _find_convolution(tensor: Tensor | None, graph: Graph, *last: Function) -> _Chain | None:
-    """Likewise from a float tensor, of which these functions are still to come."""
+    """Follows a float tensor back to the convolution; `last` has the functions after the tensor."""
     functions = list(last)
     pool: Op | None = None
     after_pool: list[Function] = []
@@ -180,14 +186,14 @@ def _find_convolution(tensor: Tensor | None, graph: Graph, *last: Function) -> _
             return None
         function, before = step
         if before is None or before.shape != tensor.shape:
-            return None  # A constant made more channels of one.
+            return None  # A constant made several channels of one.
         functions.append(function)
         tensor = before
     return None
 
 
 def _rounding(tensor: Tensor, graph: Graph) -> tuple[Function, Tensor | None] | None:
-    """What a QUANTIZE before the sign does: what rounds to the zero point is not negative."""
+    """Returns what a QUANTIZE before the sign computes; its zero point counts as not negative."""
     op, quantization = tensor.producer, tensor.quantization
     if op is None or op.kind != "QUANTIZE" or quantization is None or not graph.only_use(tensor):
         return None
@@ -198,14 +204,14 @@ def _rounding(tensor: Tensor, graph: Graph) -> tuple[Function, Tensor | None] | 
 
     def rounded(x: Array) -> Array:
         steps = np.sign(x) * np.floor(np.abs(x / scale) + np.float32(0.5))
-        # What rounds to less than int8 holds becomes its lowest value, which may be the zero point.
+        # Values below the range of int8 become its lowest value, which may be the zero point.
         return np.asarray(np.maximum(steps, lowest))
 
     return rounded, op.inputs[0]
 
 
 def step_of(op: Op, channels: int) -> tuple[Function, Tensor | None] | None:
-    """What an operator does to each channel's values, and the tensor that it does it to."""
+    """Returns what an operator does to each channel's values, and the tensor that holds these."""
     if op.known.clamp is not None:
         return functools.partial(limit, to=op.known.clamp), op.inputs[0]
     if op.kind == "NEG":
@@ -252,11 +258,11 @@ def _arithmetic(op: Op, channels: int) -> tuple[Function, Tensor | None] | None:
 
 
 def _decreases(after: list[Function], channels: int) -> bool:
-    """Whether what follows the pooling turns the order of some channel's values round."""
+    """Tells whether what follows the pooling reverses the order of values in some channel."""
     largest = np.finfo(np.float32).max / 4
     low, high = (np.full(channels, end, np.float32) for end in (-largest, largest))
-    # Beyond the largest number is infinity, which keeps the order; 0 times that belongs to a
-    # channel of one value, and NaN compares as false.
+    # Overflow gives infinity, which keeps the order. Infinity times 0 is NaN, which compares as
+    # false, and belongs to a channel with a single value.
     with np.errstate(over="ignore", invalid="ignore"):
         for function in after:
             low, high = function(low), function(high)
@@ -264,11 +270,11 @@ def _decreases(after: list[Function], channels: int) -> bool:
 
 
 def _thresholds(value: Function, depth: int, channels: int) -> tuple[Array, Array] | None:
-    """The thresholds, and the channels whose filters must be turned for them.
+    """Returns the thresholds, and the channels whose filters must be negated for them.
 
-    Dot products are depth, the largest, depth - 2, ... -depth; number i of them, depth - 2 i, is
-    one with i bits that differ. A bit is 1 from a number on that bisection finds, or up to it: then
-    the filter is turned, and it is 1 from there on.
+    Dot products are depth, the largest, depth - 2, ... -depth. Dot product number i, depth - 2 i,
+    has i bits that differ. Bisection finds the number from which on an output bit is 1, or up to
+    which it is 1. In the second case the filter is negated, and the bit is 1 from some number on.
     """
 
     def bit(differing: Array) -> Array:
@@ -285,7 +291,7 @@ def _thresholds(value: Function, depth: int, channels: int) -> tuple[Array, Arra
         high = np.where(same, high, middle)
     turned = first & ~last
     threshold = np.where(turned, depth - low - 1, low)
-    # Channels whose bit never changes.
+    # In these channels the bit never changes.
     threshold = np.where(~first & ~last, np.iinfo(np.int32).max, threshold)
     threshold = np.where(first & last, np.iinfo(np.int32).min, threshold)
     if not np.isfinite(value(np.full(channels, depth, np.float32))).all():
@@ -294,7 +300,7 @@ def _thresholds(value: Function, depth: int, channels: int) -> tuple[Array, Arra
 
 
 def turn(convolution: Op, turned: Array) -> Array:
-    """The filters with the signs of some output channels changed; unused bits stay 0."""
+    """Returns the filters with some output channels negated; unused bits stay 0."""
     filters = values(convolution, 1)
     channels = _group_channels(convolution)
     used = lce_ops.pack_bits(np.ones(channels, np.bool_))

@@ -1,13 +1,13 @@
-"""Layers of numbers at equal distances that do not lie around 0 become binary ones.
+"""Makes binary layers of layers whose numbers lie at equal distances, but not around 0.
 
-With inputs x = alpha * s + beta and, in each output channel, weights w = size * t + centre of signs
-(or of more bits, odd whole numbers) s and t, a convolution of x with w is
+The inputs are x = alpha * s + beta. In each output channel, the weights are w = size * t + centre.
+If s and t are signs, or odd whole numbers for more bits, a convolution of x with w is
 
     alpha * size * (s with t) + alpha * centre * (s with 1) + beta * (1 with w).
 
-The first is a binary layer, the second one of one output, and the third a constant: a bias, unless
-the layer pads x with zeros that no s stands for. Then it pads s with zeros, and the constant is an
-image that knows the border.
+The first term is a binary layer, the second a binary layer with one output. The third is a constant
+that goes into the bias, unless the layer pads x with zeros that are no value of s. Then s is padded
+with zeros, and the constant is an image of numbers that differ at the border.
 """
 
 from dataclasses import replace
@@ -35,7 +35,7 @@ from larq_engine.converter.weights import OddWeights, find_centred_weights
 
 
 def centre_layer(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """CONV_2D, FULLY_CONNECTED or BATCH_MATMUL of values around centres -> LceBconv2d."""
+    """Rewrites CONV_2D, FULLY_CONNECTED or BATCH_MATMUL of values around centres as LceBconv2d."""
     forms = find_convolution(op)
     for form in () if isinstance(forms, NotBinary) else forms:
         data = find_data(form.data)
@@ -47,7 +47,7 @@ def centre_layer(op: Op, graph: Graph, options: Options) -> list[Op] | None:
         if knows_border and (form.pad_value != 0 or _is_open(form)):
             continue
         if not knows_border and not weights.centre.any():
-            continue  # An ordinary binary layer, which stays in float for a reason.
+            continue  # An ordinary binary layer that stays in float for a reason.
         layer = BinaryLayer(as_same(form, options), data, weights.odd, pad or 0)
         is_slower = has_too_many_products(layer, options) is not None
         if is_slower or is_faster_in_host(op, layer, graph, options):
@@ -69,7 +69,7 @@ def _write(layer: BinaryLayer, centre: Array, options: Options, knows_border: bo
     bits, ops = make_data(data, form.image, options)
     result, ends = make_ends(form)
     is_centred = bool(centre.any())
-    # What is computed one after the other; the last is the result.
+    # Results in the order in which they are computed; the last is the layer's result.
     steps = ["signs", *["centred"] * is_centred, *["bordered"] * knows_border]
     made = [*(result.like(f"{form.op.name}/{step}") for step in steps[:-1]), result]
 
@@ -101,7 +101,7 @@ def _each(kind: str, x: Tensor, numbers: Array, output: Tensor) -> Op:
 
 
 def _inside(form: ConvolutionForm, data: Binary | Levels) -> Array:
-    """beta * (1 with w), of ones that are padded with zeros: an image of the layer's results."""
+    """Returns beta * (1 with w) for ones padded with zeros, as an image of the layer's results."""
     taps = [
         _taps_inside(form, axis, pads)
         for axis, pads in zip((1, 2), form.pads or (None, None), strict=True)
@@ -111,12 +111,12 @@ def _inside(form: ConvolutionForm, data: Binary | Levels) -> Array:
 
 
 def _sums(form: ConvolutionForm) -> Array:
-    """Of all channels of each tap."""
+    """Returns the sums of each tap's weights over all input channels."""
     return np.asarray(form.weights.sum(axis=3, dtype=np.float64))
 
 
 def _taps_inside(form: ConvolutionForm, axis: int, pads: tuple[int, int] | None) -> Array:
-    """For each place along an axis, which of the filter's taps are inside of the image."""
+    """Returns for each place along an axis which of the filter's taps are inside the image."""
     size, taps = form.image[axis], form.weights.shape[axis]
     stride, dilation = form.stride[axis - 1], form.dilation[axis - 1]
     before, _ = pads or same_pads(size, taps, stride, dilation)

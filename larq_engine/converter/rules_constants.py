@@ -1,4 +1,4 @@
-"""Constants in the form that hosts read fastest."""
+"""Rules that bring constants into the form that hosts read fastest."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ REDUCED = tuple(op.name for op in KNOWN_OPS if op.samples is Samples.REDUCED)
 
 
 def shrink_constant(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """f(x, c) of a c that repeats along dimensions, as PyTorch's expand_as -> of size 1 there."""
+    """Shrinks a constant that repeats along dimensions (PyTorch's expand_as) to size 1 there."""
     if len(op.inputs) != 2:
         return None
     for index, tensor in enumerate(op.inputs):
@@ -41,7 +41,7 @@ def _is_large(tensor: Tensor | None) -> bool:
 
 
 def _shrunk(data: Array) -> Array:
-    """One of what lies along each dimension, where all are the same to the bit."""
+    """Reduces each dimension to size 1 if all values along it are equal to the bit."""
     for axis in range(data.ndim):
         first = data.take([0], axis) if data.shape[axis] else data
         same = data.view(np.int32) == np.ascontiguousarray(first).view(np.int32)
@@ -51,7 +51,7 @@ def _shrunk(data: Array) -> Array:
 
 
 def list_axes(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """A mean and the like along one dimension that is a number -> a list, which XNNPACK takes."""
+    """Rewrites the axis of a MEAN and the like from a number to a list, which XNNPACK takes."""
     axis = op.input(1)
     if axis is None or axis.data is None or axis.data.ndim or axis.dtype != "INT32":
         return None

@@ -1,6 +1,6 @@
-"""Dense layers of flattened images take the image as it was before a TRANSPOSE.
+"""Makes dense layers of flattened images read the image as it was before a TRANSPOSE.
 
-Which value a weight is for is a matter of the weights' order, and that can be changed here.
+The weights are reordered instead, as their order decides which value each one multiplies.
 """
 
 from dataclasses import replace
@@ -14,7 +14,7 @@ from larq_engine.converter.rules_transpose import find_transpose
 
 
 def turn_weights(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """FULLY_CONNECTED(RESHAPE(TRANSPOSE(x))) -> FULLY_CONNECTED(RESHAPE(x)), the weights turned."""
+    """Rewrites FULLY_CONNECTED(RESHAPE(TRANSPOSE(x))) as FULLY_CONNECTED(RESHAPE(x))."""
     rows, weights = op.inputs[:2]
     flatten = rows.producer if rows is not None else None
     if rows is None or flatten is None or flatten.kind != "RESHAPE":
@@ -24,7 +24,7 @@ def turn_weights(op: Op, graph: Graph, options: Options) -> list[Op] | None:
         return None
     x, order = found
     image = tuple(x.shape[axis] for axis in order)
-    # What is stored as less than it is, or has scales along its rows, stays.
+    # Weights that are stored with fewer bytes, or have scales along their rows, stay as they are.
     fits = weights.dtype == "FLOAT32" and weights.recipe is None and order[0] == 0
     if not fits or rows.shape != image[:1] + weights.shape[1:]:
         return None

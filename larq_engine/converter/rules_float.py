@@ -1,7 +1,7 @@
-"""Float layers take in what is behind them, as TensorFlow's own converter lets them.
+"""Makes float layers take in the operators behind them, as TensorFlow's own converter does.
 
-Those of other frameworks do so in part only. As with TensorFlow's, weights times a constant round
-once more.
+Converters of other frameworks do so only in part. As with TensorFlow's, weights times a constant
+round once more.
 """
 
 from dataclasses import replace
@@ -19,7 +19,7 @@ _LAYERS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
 
 
 def write_convolution(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """DEPTHWISE_CONV_2D of one channel -> CONV_2D."""
+    """Rewrites a DEPTHWISE_CONV_2D of one channel as CONV_2D."""
     x, weights = op.inputs[:2]
     if x is None or len(x.shape) != 4 or x.shape[3] != 1 or not can_change(weights):
         return None
@@ -31,7 +31,7 @@ def write_convolution(op: Op, graph: Graph, options: Options) -> list[Op] | None
     return [replace(op, kind="CONV_2D", inputs=inputs, options=made)]
 
 
-# What the options of both kinds of convolution say.
+# Options that both kinds of convolution have.
 _SHARED = {
     *("padding", "strideW", "strideH", "dilationWFactor", "dilationHFactor"),
     "fusedActivationFunction",
@@ -39,7 +39,7 @@ _SHARED = {
 
 
 def take_in_affine(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """ADD, SUB, MUL or DIV of a layer with a constant per channel -> its weights and bias."""
+    """Moves an ADD, SUB, MUL or DIV with a constant per channel into a layer's weights and bias."""
     for index in (0, 1):
         layer, constant = free_layer(op.inputs[index], graph), op.inputs[1 - index]
         if layer is not None and constant is not None and constant.is_constant:
@@ -70,7 +70,7 @@ def _with_affine(op: Op, layer: Op, other: Tensor, *, constant_first: bool) -> l
 
 
 def take_in_activation(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """RELU, RELU6 or RELU_N1_TO_1 of a layer -> the layer's own."""
+    """Rewrites RELU, RELU6 or RELU_N1_TO_1 of a layer as the layer's own activation."""
     layer = free_layer(op.inputs[0], graph)
     if layer is None:
         return None
@@ -79,7 +79,7 @@ def take_in_activation(op: Op, graph: Graph, options: Options) -> list[Op] | Non
 
 
 def free_layer(tensor: Tensor | None, graph: Graph) -> Op | None:
-    """The float layer, without an activation, that makes the tensor for one reader only."""
+    """Returns the float layer, without activation, that makes the tensor for its only reader."""
     op = tensor.producer if tensor is not None else None
     if tensor is None or op is None or op.kind not in _LAYERS or tensor.dtype != "FLOAT32":
         return None
@@ -89,7 +89,7 @@ def free_layer(tensor: Tensor | None, graph: Graph) -> Op | None:
 
 
 def can_change(weights: Tensor | None) -> bool:
-    """Whether weights are a layer's own float32, and not stored as less than that."""
+    """Tells whether weights are a layer's own float32 data, not made of fewer bytes."""
     return (
         weights is not None
         and weights.data is not None

@@ -1,7 +1,7 @@
-"""What follows an LceBconv2d goes into it: activation, multiplier, bias.
+"""Fuses what follows an LceBconv2d into it: activation, multiplier, bias.
 
-y = clamp(dot) * multiplier + bias, with the activation as the clamp. All rules ask that nobody else
-reads the value in between.
+y = clamp(dot) * multiplier + bias, with the activation as the clamp. All rules require that nothing
+else reads the value in between.
 """
 
 from dataclasses import replace
@@ -17,7 +17,7 @@ NONE = schema.ACTIVATION["NONE"]
 
 
 def producer(tensor: Tensor | None, kind: str, graph: Graph) -> Op | None:
-    """The operator of this kind that makes the tensor for one reader only."""
+    """Returns the operator of this kind that makes the tensor for its only reader."""
     if tensor is None or not graph.only_use(tensor):
         return None
     op = tensor.producer
@@ -25,20 +25,20 @@ def producer(tensor: Tensor | None, kind: str, graph: Graph) -> Op | None:
 
 
 def float_convolution(tensor: Tensor | None, graph: Graph) -> Op | None:
-    """The LceBconv2d with float output that makes the tensor for one reader only."""
+    """Returns the LceBconv2d with float output that makes the tensor for its only reader."""
     op = producer(tensor, "LceBconv2d", graph)
     return op if op is not None and op.output.dtype == "FLOAT32" else None
 
 
 def values(op: Op, index: int) -> Array:
-    """The constant that an operator has at an input."""
+    """Returns the constant at an input of an operator."""
     tensor = op.inputs[index]
     assert tensor is not None and tensor.data is not None
     return tensor.data
 
 
 def per_channel(tensor: Tensor | None, channels: int) -> Array | None:
-    """A constant as one value for each channel, or None if it varies within a channel."""
+    """Returns a constant as one value for each channel, or None if it varies within a channel."""
     if tensor is None or tensor.data is None or tensor.dtype != "FLOAT32":
         return None
     if tensor.elements == 1:
@@ -49,7 +49,7 @@ def per_channel(tensor: Tensor | None, channels: int) -> Array | None:
 
 
 def other_side(op: Op, graph: Graph) -> tuple[Op, Tensor, bool] | None:
-    """Of an operator of two: the convolution, the other input, and whether that comes first."""
+    """Returns an operator's convolution, its constant, and whether the constant comes first."""
     for index in (0, 1):
         convolution = float_convolution(op.input(index), graph)
         other = op.input(1 - index)
@@ -59,7 +59,7 @@ def other_side(op: Op, graph: Graph) -> tuple[Op, Tensor, bool] | None:
 
 
 def fuse_affine(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """ADD, SUB, MUL or DIV with a constant per channel -> multiplier and bias."""
+    """Rewrites an ADD, SUB, MUL or DIV with a constant per channel as multiplier and bias."""
     found = other_side(op, graph)
     if found is None:
         return None
@@ -86,7 +86,7 @@ def fuse_affine(op: Op, graph: Graph, options: Options) -> list[Op] | None:
 def affine(
     kind: str, multiplier: Array, bias: Array, constant: Array, constant_first: bool
 ) -> tuple[Array, Array]:
-    """Multiplier and bias after an ADD, SUB, MUL or DIV."""
+    """Returns multiplier and bias after an ADD, SUB, MUL or DIV."""
     if kind == "ADD":
         return multiplier, bias + constant
     if kind == "SUB":
@@ -97,10 +97,9 @@ def affine(
 
 
 def fuse_activation(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """RELU, RELU6 or RELU_N1_TO_1 -> the convolution's clamp, where that clamps the same values.
+    """Moves a RELU, RELU6 or RELU_N1_TO_1 into a convolution's clamp, if values stay equal.
 
-    A relu of dot * m is m * relu(dot) for m > 0 only, and the other two have bounds that m would
-    scale.
+    relu(dot * m) is m * relu(dot) only for m > 0; the other two have bounds that m would scale.
     """
     convolution = float_convolution(op.input(0), graph)
     if convolution is None or convolution.options["fused_activation_function"] != NONE:
@@ -121,7 +120,7 @@ def _with(
     bias: Array | None = None,
     activation: int | None = None,
 ) -> Op:
-    """The convolution with another output, and constants or activation changed."""
+    """Returns the convolution with another output, and constants or activation changed."""
     inputs = list(convolution.inputs)
     if multiplier is not None:
         inputs[2] = lce_ops.constant(multiplier.astype(np.float32))

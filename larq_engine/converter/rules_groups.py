@@ -1,7 +1,8 @@
-"""Before int8: layers of groups of channels, which a SPLIT feeds and a CONCATENATION ends.
+"""Before int8, merges layers of groups of channels between a SPLIT and a CONCATENATION.
 
-Hosts take as long for a pixel and tap of few channels as for one of many, so neighbours gain by
-being one layer, with zeros as the weights between them. In float they would not.
+Hosts take as long for a pixel and tap with few channels as for one with many. So neighbouring
+groups gain by becoming one layer, with zeros as the weights between them. In float they would not
+gain.
 """
 
 from collections.abc import Sequence
@@ -17,14 +18,14 @@ from larq_engine.converter.rules_float import can_change, free_layer
 from larq_engine.converter.rules_fuse import per_channel, producer, values
 from larq_engine.converter.rules_parts import joins_channels
 
-# More would multiply with more zeros than a host without VNNI has time for. The stem of
-# MeliusNet22, 4 groups of 8 to 8 channels and 8 of 4 to 8, takes 0.3 of its time in float with AMX,
-# as much with AVX-512 VNNI, and 0.9 with AVX2.
+# Most groups in a merged layer. More would multiply more zeros than a host without VNNI has time
+# for. The stem of MeliusNet22 has 4 groups of 8 to 8 channels and 8 groups of 4 to 8. Merged, it
+# takes 0.3 of its time in float with AMX and with AVX-512 VNNI, and 0.9 with AVX2.
 _MOST_MERGED = 4
 
 
 def merge_groups(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """CONCATENATION of layers of a SPLIT's parts -> of fewer, each of which gains by int8."""
+    """Merges layers of a SPLIT's parts before a CONCATENATION into fewer that gain by int8."""
     layers = _layers_of_groups(op, graph)
     if layers is None:
         return None
@@ -47,9 +48,9 @@ def merge_groups(op: Op, graph: Graph, options: Options) -> list[Op] | None:
 
 
 def spread_affine(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """f(CONCATENATION(layers)) -> CONCATENATION(f(layers)), where f has a constant a channel.
+    """Rewrites f(CONCATENATION(layers)) as CONCATENATION(f(layers)), for f by channel.
 
-    The layers take that in then.
+    f has one constant for each channel. Then the layers take f in.
     """
     for index in (0, 1):
         concatenation = producer(op.input(index), "CONCATENATION", graph)
@@ -82,7 +83,7 @@ def spread_affine(op: Op, graph: Graph, options: Options) -> list[Op] | None:
 
 
 def _layers_of_groups(op: Op, graph: Graph) -> list[Op] | None:
-    """The convolutions that a CONCATENATION joins, if they read the parts of a SPLIT in order."""
+    """Returns the convolutions in a CONCATENATION, if they read the parts of a SPLIT in order."""
     if not joins_channels(op):
         return None
     layers = [producer(tensor, "CONV_2D", graph) for tensor in op.inputs]
@@ -101,7 +102,7 @@ def _layers_of_groups(op: Op, graph: Graph) -> list[Op] | None:
 
 
 def _alike(layer: Op, other: Op) -> bool:
-    """Whether both have constants of their own, the same options and as many channels."""
+    """Tells whether both have own constants, the same options and the same number of channels."""
     weights, bias = layer.inputs[1], layer.input(2)
     x, like = layer.inputs[0], other.inputs[1]
     assert x is not None and like is not None
@@ -116,7 +117,7 @@ def _alike(layer: Op, other: Op) -> bool:
 
 
 def _merged(count: int, products: int) -> int | None:
-    """How many neighbours become one; None if they gain as they are, or never."""
+    """Returns how many neighbours to merge; None if they gain without merging, or never."""
     if products >= PRODUCTS_A_TAP:
         return None
     numbers = range(2, min(count, _MOST_MERGED) + 1)
@@ -124,7 +125,7 @@ def _merged(count: int, products: int) -> int | None:
 
 
 def _joined(tensors: Sequence[Tensor | None]) -> Tensor:
-    """A tensor with the channels of several."""
+    """Returns a tensor for the concatenated channels of several."""
     first = tensors[0]
     assert first is not None
     channels = sum(tensor.shape[-1] for tensor in tensors if tensor is not None)

@@ -1,7 +1,7 @@
-"""Binary layers between int8 layers take and give int8 themselves.
+"""Makes binary layers between int8 layers read and write int8 themselves.
 
-DEQUANTIZE before a sign only finds out on which side of its zero point a value lies, and QUANTIZE
-after a convolution is a scale and a rounding that the convolution does itself.
+A sign after DEQUANTIZE only tells on which side of the zero point a value lies. A QUANTIZE after a
+convolution is a scaling and a rounding that the convolution can do itself.
 """
 
 from dataclasses import replace
@@ -22,9 +22,9 @@ def is_per_tensor_int8(tensor: Tensor | None) -> bool:
 
 
 def quantize_ends(graph: Graph, int8_range: tuple[float, float]) -> None:
-    """Quantizes inputs and outputs of the model that only its binary operators read and make.
+    """Quantizes those inputs and outputs of the model that only binary operators read or make.
 
-    TensorFlow's quantizer, which knows builtin operators only, leaves those in float32.
+    TensorFlow's quantizer, which knows only builtin operators, leaves them in float32.
     """
     low, high = int8_range
     scale = float(np.float32((high - low) / 255))
@@ -49,7 +49,7 @@ def quantize_ends(graph: Graph, int8_range: tuple[float, float]) -> None:
 
 
 def quantize_int8(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """LceQuantize(DEQUANTIZE(q)) -> LceQuantize(q)."""
+    """Rewrites LceQuantize(DEQUANTIZE(q)) as LceQuantize(q)."""
     x = op.inputs[0]
     dequantize = x.producer if x is not None else None
     if not takes_sign(op) or dequantize is None or dequantize.kind != "DEQUANTIZE":
@@ -60,7 +60,7 @@ def quantize_int8(op: Op, graph: Graph, options: Options) -> list[Op] | None:
 
 
 def write_int8(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """QUANTIZE(LceBconv2d) -> LceBconv2d with int8 output."""
+    """Rewrites QUANTIZE(LceBconv2d) as an LceBconv2d with int8 output."""
     convolution = float_convolution(op.input(0), graph)
     if convolution is None or not is_per_tensor_int8(op.output):
         return None
@@ -70,7 +70,7 @@ def write_int8(op: Op, graph: Graph, options: Options) -> list[Op] | None:
 
 
 def dequantize_to_int8(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """QUANTIZE(LceDequantize) -> LceDequantize to int8."""
+    """Rewrites QUANTIZE(LceDequantize) as an LceDequantize to int8."""
     dequantize = producer(op.input(0), "LceDequantize", graph)
     if dequantize is None or dequantize.output.dtype != "FLOAT32":
         return None

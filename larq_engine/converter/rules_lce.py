@@ -1,5 +1,4 @@
-"""Files that were converted already lose what is an extension of LCE's format, where LCE can do
-the same without."""
+"""Removes extensions of LCE's format from converted files, where LCE can do the same without."""
 
 from dataclasses import replace
 
@@ -11,12 +10,12 @@ from larq_engine.converter.padding import NO_PADS, read_pads, same_pads, with_pa
 
 
 def unpack_weights(op: Op, graph: Graph, options: Options) -> Tensor | None:
-    """LceUnpackWeights -> the weights."""
+    """Rewrites an LceUnpackWeights as a constant, for LCE."""
     return unpacked(op, graph) if options.for_lce else None
 
 
 def unpacked(op: Op, graph: Graph) -> Tensor | None:
-    """What an LceUnpackWeights makes, as a constant."""
+    """Returns the output of an LceUnpackWeights as a constant."""
     bits, scale = op.inputs
     if bits is None or bits.data is None:
         return None
@@ -34,7 +33,7 @@ def unpacked(op: Op, graph: Graph) -> Tensor | None:
 
 
 def pad_as_same(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """LceBconv2d with pads that are SAME for the file's sizes -> with SAME; none -> VALID."""
+    """Rewrites pads of an LceBconv2d as SAME if they are that at the file's sizes, or as VALID."""
     bits, filters = op.inputs[0], op.inputs[1]
     if not options.for_lce or "padding" in op.options or bits is None or filters is None:
         return None

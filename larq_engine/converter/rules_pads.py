@@ -1,4 +1,4 @@
-"""PADV2 with 0 is PAD, which XNNPACK takes over and PADV2 it does not."""
+"""Rewrites PADV2 with 0 as PAD, because XNNPACK supports PAD and not PADV2."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from larq_engine.converter.signs import pad_value
 
 
 def pad_with_zero(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """PADV2 with 0 -> PAD."""
+    """Rewrites PADV2 with 0 as PAD."""
     if not (_pads_with_zero(op) or _pads_with_zero_point(op)):
         return None
     return [Op("PAD", op.inputs[:2], op.outputs, schema.make_options("PadOptions"))]
@@ -22,7 +22,7 @@ def _pads_with_zero(op: Op) -> bool:
 
 
 def _pads_with_zero_point(op: Op) -> bool:
-    """Of int8, PAD takes the output's zero point."""
+    """Tells whether an int8 PADV2 pads with the output's zero point, as PAD does."""
     x, value = op.inputs[0], op.input(2)
     if x is None or value is None or value.data is None or not is_per_tensor_int8(op.output):
         return False

@@ -1,6 +1,6 @@
-"""What changes some channels of a concatenation changes one of its parts.
+"""Moves a change of some channels of a concatenation to the part that has these channels.
 
-The blocks of MeliusNet add to their last channels, padded with zeros for the others.
+The blocks of MeliusNet add values to their last channels, padded with zeros for the other channels.
 """
 
 from dataclasses import replace
@@ -14,7 +14,7 @@ from larq_engine.converter.rules_fuse import NONE, producer
 
 
 def add_to_part(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """ADD(CONCATENATION(parts), PAD(x)) -> CONCATENATION with ADD(part, x) for the part."""
+    """Rewrites ADD(CONCATENATION(parts), PAD(x)) as CONCATENATION of parts, one with x added."""
     if fused_activation(op) != NONE:
         return None
     for index in (0, 1):
@@ -40,7 +40,7 @@ def add_to_part(op: Op, graph: Graph, options: Options) -> list[Op] | None:
 
 
 def joins_channels(op: Op) -> bool:
-    """Whether it is a CONCATENATION along the last dimension and nothing more."""
+    """Tells whether it is a CONCATENATION along the last dimension without an activation."""
     if op.kind != "CONCATENATION":
         return False
     rank = len(op.output.shape)
@@ -48,7 +48,7 @@ def joins_channels(op: Op) -> bool:
 
 
 def _padded_part(concatenation: Op, pad: Op) -> int | None:
-    """Which part has the channels that are not padding; None if these are not one part's."""
+    """Returns the number of the part whose channels are not padding; None if there is none."""
     x, pads = pad.inputs[:2]
     if x is None or x.dtype != "FLOAT32" or pads is None or pads.data is None:
         return None

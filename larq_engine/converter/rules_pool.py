@@ -1,13 +1,13 @@
-"""Pooling goes before what is done to each of its values, which are then fewer.
+"""Moves pooling before an operator on each value, which then has fewer values to compute.
 
-Where f never falls, the largest of f(x) is f of the largest x, to the bit: rounding keeps an order.
-Only a zero may get another sign, which no sign or comparison sees, and a NaN that f makes may be
-missing where a larger value is beside it.
+If f never falls, the largest f(x) is f of the largest x, to the bit, as rounding keeps the order.
+Only a zero may get another sign, which no sign or comparison sees. A NaN that f makes may be
+missing if a larger value is beside it.
 
-The average of sums and products with constants of a channel is those of the average, but for
-rounding: numbers that are far from 0 compared with their spread are summed as they are. Where a
-sign reads them too, beside a gate, only the average is left to be computed so, as signs take them
-in: RealToBinaryNet's batch norms cost no pass of their own.
+An average of sums and products with constants of a channel is the sum or product of the average,
+except for rounding: numbers that are far from 0 compared with their spread are summed as they are.
+If a sign reads these values, too, beside a gate, it takes the operators in, and only the average is
+left to be computed: RealToBinaryNet's batch norms cost no pass of their own.
 """
 
 from collections.abc import Callable
@@ -25,13 +25,13 @@ from larq_engine.converter.rules_fuse import NONE, per_channel, producer
 
 
 def pool_first(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """MAX_POOL_2D(f(x)) -> f(MAX_POOL_2D(x)) of floats; f takes over an activation."""
+    """Rewrites MAX_POOL_2D(f(x)) as f(MAX_POOL_2D(x)), for floats; f takes over an activation."""
     made = op.inputs[0]
     assert made is not None
     before = made.producer
     if before is None or not graph.only_use(made) or made.dtype != "FLOAT32":
         return None
-    # Of as many values or more nothing is gained.
+    # Nothing is gained if the pooling makes as many values as it reads, or more.
     if op.output.elements >= made.elements:
         return None
     index = _rising_in(before)
@@ -52,9 +52,9 @@ def pool_first(op: Op, graph: Graph, options: Options) -> list[Op] | None:
 
 
 def give_to_pooled_layer(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """f(MAX_POOL_2D(layer)) -> MAX_POOL_2D(f(layer)), if only a sign reads f.
+    """Rewrites f(MAX_POOL_2D(layer)) as MAX_POOL_2D(f(layer)), if only a sign reads f.
 
-    The layer takes f in, and then its bits are pooled, not its floats or bytes.
+    The layer takes f in. Then bits are pooled instead of floats or bytes.
     """
     index = _rising_in(op)
     pool = producer(op.input(index), "MAX_POOL_2D", graph) if index is not None else None
@@ -76,9 +76,9 @@ def give_to_pooled_layer(op: Op, graph: Graph, options: Options) -> list[Op] | N
 
 
 def average_first(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """AVERAGE_POOL_2D or MEAN(f(x)) -> f(AVERAGE_POOL_2D or MEAN(x)) of floats; f is affine.
+    """Rewrites AVERAGE_POOL_2D or MEAN of f(x) as f of that of x, for floats and an affine f.
 
-    Signs read f(x) as well, and take it in. In int8 an average would be rounded before f.
+    Signs must read f(x) as well, as they take f in. In int8 an average would be rounded before f.
     """
     made = op.inputs[0]
     assert made is not None
@@ -105,7 +105,7 @@ def average_first(op: Op, graph: Graph, options: Options) -> list[Op] | None:
 
 
 def _keeps_channels(op: Op) -> bool:
-    """Whether each average is of values of one channel."""
+    """Tells whether each average is of values of one channel."""
     if op.kind == "AVERAGE_POOL_2D":
         return True
     made, axes = op.inputs
@@ -116,7 +116,7 @@ def _keeps_channels(op: Op) -> bool:
 
 
 def _affine_in(op: Op) -> int | None:
-    """The input that alone varies, if the operator adds or multiplies by constants of a channel."""
+    """Returns the varying input, if the operator adds or multiplies by constants of a channel."""
     output = op.output
     if op.kind not in _AFFINE or output.dtype != "FLOAT32" or not output.shape:
         return None
@@ -133,7 +133,7 @@ _AFFINE = ("ADD", "SUB", "MUL")
 
 
 def _is_for_signs(tensor: Tensor, graph: Graph, reader: Op) -> bool:
-    """Whether others than `reader` read the tensor, and all that they make of it is f and signs."""
+    """Tells whether all other readers, at least one, are signs, perhaps behind affine operators."""
     waiting, signs = [tensor], 0
     while waiting:
         value = waiting.pop()
@@ -157,7 +157,7 @@ def _with_activation(op: Op, activation: int) -> object:
 
 
 def _rising_in(op: Op) -> int | None:
-    """The input that alone varies, if a larger value of it never makes a smaller result."""
+    """Returns the varying input, if a larger value of it never makes a smaller result."""
     if op.kind not in _RISES or range_of(fused_activation(op)) is None or not op.output.shape:
         return None
     if len(op.inputs) == 1:
@@ -178,7 +178,10 @@ def _above_0(index: int, constant: Array) -> bool:
 
 
 def _not_below_0(index: int, constant: Array) -> bool:
-    """Of slopes, where 0 makes NaN of -inf alone: of other values in its window, no longer."""
+    """Tells whether no slope is negative.
+
+    A slope of 0 makes NaN of -inf only, and no longer does if a window has a larger value.
+    """
     return bool((constant >= 0).all())
 
 
@@ -186,7 +189,7 @@ def _first(index: int, constant: Array) -> bool:
     return index == 0
 
 
-# For an operator's varying input and its constant.
+# For each operator: tells from the varying input and the constant whether it never falls.
 _RISES: dict[str, Callable[[int, Array], bool]] = {
     "ADD": _always,
     "SUB": _first,

@@ -1,4 +1,4 @@
-"""Reshapes move down and meet: between layers on images and on rows there is then none left."""
+"""Moves reshapes down until they meet and cancel, between layers on images and on rows."""
 
 from dataclasses import replace
 
@@ -12,12 +12,12 @@ _WITH_CONSTANT = ("ADD", "SUB", "MUL", "DIV", "MINIMUM", "MAXIMUM")
 
 _POOLINGS = ("AVERAGE_POOL_2D", "MAX_POOL_2D")
 
-# What a reshape can sink below.
+# Operators below which a reshape can move.
 SINKING = (*_UNARY, *_WITH_CONSTANT, *_POOLINGS)
 
 
 def sink_reshape(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """f(RESHAPE(x)) -> RESHAPE(f(x)), for an f of each channel by itself after a layer."""
+    """Rewrites f(RESHAPE(x)) as RESHAPE(f(x)), for an f on each channel by itself after a layer."""
     if not op.output.shape:
         return None
     if op.kind in _POOLINGS:
@@ -38,11 +38,11 @@ def sink_reshape(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     before, after = x.shape[-1], reshape.output.shape[-1]
     bits = lce_ops.bits_made(op) if op.kind == "LceQuantize" else 1
     if op.kind == "LceQuantize":
-        # Worth it for any x: bits are 32 times less to copy.
+        # Moving it is worth it for any x, because bits are 32 times less data to copy.
         whole = before % lce_ops.WORD == 0 and after % lce_ops.WORD == 0 and bits == 1
         legal = before == after or whole
     else:
-        # A constant can make more channels of one.
+        # A constant can make several channels of one.
         alike = op.output.shape == reshape.output.shape
         legal = before == after and alike and _follows_layer(reshape)
     if not legal:
@@ -62,7 +62,7 @@ def sink_reshape(op: Op, graph: Graph, options: Options) -> list[Op] | None:
 
 
 def _sink_below_pooling(op: Op, graph: Graph) -> list[Op] | None:
-    """Of a line of pixels that the reshape turns from the width to the height, or back."""
+    """Moves a reshape below pooling if it turns a line of pixels from width to height, or back."""
     reshape = producer(op.inputs[0], "RESHAPE", graph)
     x = reshape.inputs[0] if reshape is not None else None
     if reshape is None or x is None or len(x.shape) != 4 or _is_open(x) or _is_open(op.output):
@@ -89,7 +89,7 @@ def _constant(tensor: Tensor | None) -> bool:
 
 
 def _follows_layer(reshape: Op) -> bool:
-    """Whether moving the reshape brings something next to a layer with weights."""
+    """Tells whether moving the reshape brings an operator next to a layer with weights."""
     x = reshape.inputs[0]
     while x is not None and x.producer is not None:
         if x.producer.known.weights is not None:
@@ -101,7 +101,7 @@ def _follows_layer(reshape: Op) -> bool:
 
 
 def merge_reshapes(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """RESHAPE(RESHAPE(x)) -> RESHAPE(x)."""
+    """Rewrites RESHAPE(RESHAPE(x)) as RESHAPE(x)."""
     x = op.inputs[0]
     inner = x.producer if x is not None else None
     if inner is None or inner.kind != "RESHAPE" or inner.inputs[0] is None:
@@ -110,7 +110,7 @@ def merge_reshapes(op: Op, graph: Graph, options: Options) -> list[Op] | None:
 
 
 def drop_reshape(op: Op, graph: Graph, options: Options) -> Tensor | None:
-    """A RESHAPE to the shape that a value has -> the value."""
+    """Removes a RESHAPE to the shape that its input already has."""
     x = op.inputs[0]
     if x is None or x.shape != op.output.shape or _is_open(x) or _is_open(op.output):
         return None
@@ -118,12 +118,12 @@ def drop_reshape(op: Op, graph: Graph, options: Options) -> Tensor | None:
 
 
 def _is_open(tensor: Tensor) -> bool:
-    """Whether more sizes than the batch's are known only when the model runs."""
+    """Tells whether sizes other than the batch are known only when the model runs."""
     return tensor.signature is not None and -1 in tensor.signature[1:]
 
 
 def open_batch(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """RESHAPE to [1, ...] of what has a batch of 1 -> to [-1, ...], so that batches can grow."""
+    """Makes a RESHAPE to [1, ...] of a batch of 1 one to [-1, ...], so that batches can grow."""
     x, target = op.inputs[0], op.input(1)
     if x is None or target is None or target.data is None or not x.shape or not op.output.shape:
         return None

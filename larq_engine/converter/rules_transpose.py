@@ -1,8 +1,8 @@
-"""Transposes move down and meet their inverses.
+"""Moves transposes down until they meet their inverses.
 
 Models of frameworks that keep channels before height and width have a TRANSPOSE before and after
-each convolution. What is between two convolutions works in any order of dimensions, so the pair can
-meet behind it and go.
+each convolution. The operators between two convolutions work in any order of dimensions. So the two
+transposes can meet behind these operators and cancel.
 """
 
 from dataclasses import replace
@@ -15,13 +15,13 @@ from larq_engine.converter.graph import NUMPY_TYPES, Array, Counterpart, Graph, 
 from larq_engine.converter.options import Options
 from larq_engine.converter.transposed import POSITIONS, values_of
 
-# What a transpose can sink below, or vanish in.
+# Reshapes that a transpose can move below, or become part of.
 _RESHAPES = ("RESHAPE", "EXPAND_DIMS", "SQUEEZE")
 SINKING = (*POSITIONS, *_RESHAPES)
 
 
 def merge_transposes(op: Op, graph: Graph, options: Options) -> list[Op] | Tensor | None:
-    """TRANSPOSE(TRANSPOSE(x)) -> one TRANSPOSE, or x itself where they undo each other."""
+    """Rewrites TRANSPOSE(TRANSPOSE(x)) as one TRANSPOSE, or as x if they cancel."""
     inner = find_transpose(op.inputs[0])
     order = _order(op)
     if inner is None or order is None:
@@ -34,7 +34,7 @@ def merge_transposes(op: Op, graph: Graph, options: Options) -> list[Op] | Tenso
 
 
 def reshape_for_transpose(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """A TRANSPOSE that moves nothing but dimensions of size 1 -> RESHAPE."""
+    """Rewrites a TRANSPOSE that moves only dimensions of size 1 as RESHAPE."""
     x, order = op.inputs[0], _order(op)
     if x is None or order is None or order[0] != 0:
         return None
@@ -45,7 +45,7 @@ def reshape_for_transpose(op: Op, graph: Graph, options: Options) -> list[Op] | 
 
 
 def sink_transpose(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """f(TRANSPOSE(x)) -> TRANSPOSE(f(x)), if no reader of the transposed value needs it so."""
+    """Rewrites f(TRANSPOSE(x)) as TRANSPOSE(f(x)), if no reader needs the transposed value."""
     for tensor in op.inputs:
         if find_transpose(tensor) is None or tensor is None:
             continue
@@ -56,7 +56,7 @@ def sink_transpose(op: Op, graph: Graph, options: Options) -> list[Op] | None:
 
 
 def lift_transpose(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """TRANSPOSE(PAD(x)) -> PAD(TRANSPOSE(x)), as a layer can take in what is padded before it."""
+    """Rewrites TRANSPOSE(PAD(x)) as PAD(TRANSPOSE(x)), as a layer can take in pads before it."""
     pad, order = op.inputs[0].producer if op.inputs[0] is not None else None, _order(op)
     if pad is None or pad.kind not in ("PAD", "PADV2") or order is None:
         return None
@@ -82,7 +82,7 @@ def _sink(op: Op, graph: Graph) -> list[Op] | None:
     order = _order(found) if found is not None else None
     if found is None or order is None:
         return None
-    # Where it stays, results of other transposes stay out: they could go round for ever.
+    # If the transpose stays, results of other transposes are not used: rules could loop forever.
     goes = all(reader is op for reader in found.output.consumers)
     before = [_before(x, order, found if goes else None) for x in values]
     positions = POSITIONS[op.kind](op, order)
@@ -98,7 +98,7 @@ def _sink(op: Op, graph: Graph) -> list[Op] | None:
     if np.array_equal(after, np.arange(len(after))):
         return [replace(moved, outputs=op.outputs)]
     pairs = zip(outputs, op.outputs, strict=True)
-    # Of a SPLIT, some may be read by nobody.
+    # Some outputs of a SPLIT may have no reader.
     return [
         moved,
         *(lce_ops.transpose(inner, after, output) for inner, output in pairs if graph.uses(output)),
@@ -106,7 +106,7 @@ def _sink(op: Op, graph: Graph) -> list[Op] | None:
 
 
 def _sink_below_reshape(op: Op) -> list[Op] | None:
-    """One that puts in or leaves out dimensions of size 1, as between images and sequences."""
+    """Moves a transpose below an operator that inserts or removes dimensions of size 1."""
     found = find_transpose(op.inputs[0])
     output = op.output
     if found is None or op.inputs[0] is None or not _is_per_tensor(output):
@@ -115,12 +115,12 @@ def _sink_below_reshape(op: Op) -> list[Op] | None:
     is_open = [t.signature is not None and -1 in t.signature[1:] for t in (x, output)]
     if any(is_open) or order[0] != 0 or not after or before[0] != after[0]:
         return None
-    # The first dimension stays the first, also where it is 1.
+    # The first dimension stays first, even if its size is 1.
     old = [axis for axis, size in enumerate(before) if size != 1 or axis == 0]
     new = [axis for axis, size in enumerate(after) if size != 1 or axis == 0]
     if [before[axis] for axis in old] != [after[axis] for axis in new]:
         return None
-    # Dimensions of size 1 stay before that which they are before now.
+    # A dimension of size 1 stays before the dimension that it precedes now.
     where = dict(zip(new, order[old], strict=True))
     places = [next((where[a] for a in new if a >= axis), len(order)) for axis in range(len(after))]
     turned = np.argsort(np.argsort(places, kind="stable"), kind="stable")
@@ -132,7 +132,7 @@ def _sink_below_reshape(op: Op) -> list[Op] | None:
 
 
 def _turned_back(output: Tensor, order: Array) -> Tensor:
-    """What is an output when it is transposed."""
+    """Returns a tensor that gives the output when it is transposed."""
     back = np.argsort(order)
     known = output.counterpart
     turned = None
@@ -148,7 +148,7 @@ def _turned_back(output: Tensor, order: Array) -> Tensor:
 
 
 def find_transpose(tensor: Tensor | None) -> tuple[Tensor, Array] | None:
-    """What a tensor is transposed from, and in which order."""
+    """Returns the tensor that another is transposed from, and the order."""
     op = tensor.producer if tensor is not None else None
     order = _order(op) if op is not None and op.kind == "TRANSPOSE" else None
     if op is None or order is None or op.inputs[0] is None:
@@ -164,14 +164,14 @@ def _order(op: Op) -> Array | None:
 
 
 def _is_per_tensor(tensor: Tensor) -> bool:
-    """Whether a tensor has no scales along a dimension, which would have to move with it."""
+    """Tells whether a tensor has no scales along a dimension, which would have to be moved."""
     return tensor.quantization is None or len(tensor.quantization.scale) <= 1
 
 
 def _before(tensor: Tensor | None, order: Array, going: Op | None) -> Tensor | None:
-    """An input as it is without the transpose, if that is there or a constant can have it.
+    """Returns an input as it is before the transpose, if the graph has that or it is a constant.
 
-    Of a transpose that is `going`, it may be what another makes of the input.
+    If the transpose is `going`, it may also be what another transpose makes of the input.
     """
     if tensor is None:
         return None

@@ -1,7 +1,7 @@
-"""Binary weights of layers that stay in float, or become int8, are stored as one bit each.
+"""Stores binary weights of layers that stay in float or become int8 as one bit each.
 
-LceUnpackWeights makes them constants again before anything runs, bit for bit the same, so such a
-layer computes what it computed and as fast, from a file 32 (or 8) times smaller.
+LceUnpackWeights turns them into the same constants, bit for bit, before the model runs. So the
+layer computes the same at the same speed, from a file that is 32 (or 8) times smaller.
 """
 
 from dataclasses import replace
@@ -16,15 +16,15 @@ from larq_engine.converter.rules_binary import why_not_binary
 from larq_engine.converter.signs import NotBinary
 from larq_engine.converter.weights import channel_axis, scales
 
-# Below this the operator and its constants take about as much of the file as they save.
+# For fewer weights, the operator and its constants take about as many bytes as they save.
 _WORTHWHILE = 256
 
-# LceUnpackWeights makes int8 from -127 to 127: those whose sign can be changed.
+# LceUnpackWeights makes int8 from -127 to 127, the numbers that can be negated.
 _LARGEST_INT8 = 127
 
 
 def _scale_axes(op: Op, dimensions: int) -> tuple[int, ...]:
-    """Along which dimensions the size of the weights may change."""
+    """Returns the dimensions along which the size of the weights may change."""
     if op.kind == "FULLY_CONNECTED":
         # TensorFlow's converter multiplies a batch norm before the layer into its weights.
         return (0, 1)
@@ -32,7 +32,7 @@ def _scale_axes(op: Op, dimensions: int) -> tuple[int, ...]:
 
 
 def pack_weights(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """A float or int8 layer's binary weights -> LceUnpackWeights of their bits."""
+    """Rewrites a float or int8 layer's binary weights as LceUnpackWeights of their bits."""
     weights = op.input(1)
     if options.for_lce or weights is None or weights.data is None:
         return None
@@ -48,7 +48,7 @@ def pack_weights(op: Op, graph: Graph, options: Options) -> list[Op] | None:
         return None
     output = weights.like(weights.name, signature=None)
     unpack = _unpack(output, data, scale.astype(np.float32), axis)
-    # Layers with the same weights share them.
+    # Layers with equal weights share the operator.
     known = next((other for other in graph.ops if computes_the_same(other, unpack)), None)
     inputs = list(op.inputs)
     inputs[1] = (known or unpack).output

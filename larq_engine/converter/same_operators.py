@@ -1,7 +1,7 @@
 """Compares the graphs that a reader makes of a model at two sizes of its inputs.
 
-Sizes that became numbers in a file differ between the two. Results alone do not tell: the largest
-value of an image is often the same in one of another size.
+Sizes that became numbers in a file differ between the two graphs. Results need not show this: the
+largest value of an image is often that of an image of another size, too.
 """
 
 from larq_engine.converter.bits import has_same_data, has_same_options
@@ -9,7 +9,7 @@ from larq_engine.converter.graph import Graph, Op, Tensor
 
 
 def has_same_operators(ours: Graph, theirs: Graph) -> bool:
-    """Returns whether two graphs have the same operators, constants and connections."""
+    """Tells whether two graphs have the same operators, constants and connections."""
     if len(ours.ops) != len(theirs.ops):
         return False
     known: dict[Tensor, Tensor] = dict(zip(ours.inputs, theirs.inputs, strict=True))
@@ -35,7 +35,7 @@ def has_same_operators(ours: Graph, theirs: Graph) -> bool:
 
 
 def _moves_nothing(a: Op, b: Op) -> bool:
-    """Returns whether a transposition is a reshape at another size, as that of one pixel is."""
+    """Tells whether `a` is a TRANSPOSE that at the other size is a RESHAPE, as for one pixel."""
     if (a.kind, b.kind) != ("TRANSPOSE", "RESHAPE"):
         return False
     x, order = b.inputs[0], a.inputs[1]
@@ -47,7 +47,7 @@ def _moves_nothing(a: Op, b: Op) -> bool:
 
 
 def _takes_the_same(a: Op, b: Op) -> bool:
-    """Returns whether a slice takes of another size what the slice that was made for it takes."""
+    """Tells whether slice `a` takes the same of the other size as slice `b`, made for that size."""
     if not a.kind == b.kind == "STRIDED_SLICE":
         return False
     if b.inputs[0] is None or a.options.shrinkAxisMask != b.options.shrinkAxisMask:

@@ -1,7 +1,7 @@
-"""Bytes to Model and back: the only module that knows flatbuffers.
+"""Reads files as Models and writes them: the only module that uses flatbuffers.
 
-Data of constants are views of the file that was read, and are copied once, into the file that is
-written; so a conversion holds two files and no more.
+Data of constants are views of the file that was read. They are copied once, into the file that is
+written, so a conversion holds no more than two files in memory.
 """
 
 import copy
@@ -40,7 +40,7 @@ _TYPE_NAMES = {code: name for name, code in vars(schema.TensorType).items() if n
 _OP_NAMES = {code: name for name, code in vars(schema.BuiltinOperator).items() if name.isupper()}
 _CUSTOM = schema.BuiltinOperator.CUSTOM
 
-# Names of padding and activation in options, by the schema's numbers.
+# Numbers of paddings and activations in options, by name.
 PADDING = {"SAME": schema.Padding.SAME, "VALID": schema.Padding.VALID}
 ACTIVATION = {
     "NONE": schema.ActivationFunctionType.NONE,
@@ -51,17 +51,17 @@ ACTIVATION = {
 
 _SPARSE = "SPARSE_"
 
-_VERSION = 3  # of the schema
+_VERSION = 3  # Version of the schema.
 
-# An optional input that is not there.
+# Index of an optional input that is absent.
 _ABSENT = -1
 
-# The schema asks for this alignment of constants; kernels read them in place.
+# The schema requires this alignment of constants; kernels read them in place.
 _DATA_ALIGNMENT = 16
 
 
 def make_options(name: str, **values: Any) -> Any:
-    """A builtin operator's options object, such as "ReshapeOptions"."""
+    """Returns a builtin operator's options object, such as "ReshapeOptions"."""
     options = getattr(schema, name + "T")()
     for key, value in values.items():
         if not hasattr(options, key):
@@ -71,12 +71,12 @@ def make_options(name: str, **values: Any) -> Any:
 
 
 def type_number(name: str) -> int:
-    """The number of a type, by its name in the schema."""
+    """Returns the number of a type, by its name in the schema."""
     return int(getattr(schema.TensorType, name))
 
 
 class File:
-    """A file, checked and parsed once; each model made of it can be changed by itself.
+    """A file, checked and parsed once; each model made of it can be changed independently.
 
     Raises:
         ValueError: It is not a whole TensorFlow Lite model.
@@ -87,7 +87,7 @@ class File:
         self.size = len(content)
         try:
             self._packed = schema.ModelT.InitFromPackedBuf(content, 0)
-        except Exception as error:  # Options that `read_model` does not know lead anywhere.
+        except Exception as error:  # `read_model` does not check all options.
             raise ValueError(
                 f"model ({self.size} bytes): expected a whole TensorFlow Lite model, got one whose "
                 f"parts do not fit ({error}); it is corrupted: copy or convert it again"
@@ -102,7 +102,7 @@ class File:
         self._attached = read_attached(content)
 
     def model(self) -> Model:
-        """Raises ValueError if its parts do not fit."""
+        """Returns the file's model; raises ValueError if its parts do not fit."""
         packed = self._packed
         graphs = [_read_graph(packed, subgraph) for subgraph in packed.subgraphs]
         model = Model([graph for graph, _ in graphs])
@@ -112,12 +112,12 @@ class File:
 
 
 def read(source: ModelSource) -> Model:
-    """Raises ValueError if it is not a whole TensorFlow Lite model."""
+    """Returns a file's model; raises ValueError if it is not a whole TensorFlow Lite model."""
     return File(source).model()
 
 
 def make_model(graphs: list[Graph]) -> Model:
-    """A model that comes from no file."""
+    """Returns a model that comes from no file."""
     model = Model(graphs)
     packed = schema.ModelT()
     packed.version = _VERSION
@@ -127,17 +127,17 @@ def make_model(graphs: list[Graph]) -> Model:
 
 
 def runnable_graphs(model: Model) -> list[int]:
-    """The numbers of the graphs that callers can run: the main graph and those of signatures."""
+    """Returns the numbers of graphs that callers can run: the main one and those of signatures."""
     return sorted({0, *(subgraph for _, subgraph, *_ in model.extra.signatures)})
 
 
 def signature_graphs(model: Model) -> list[tuple[str, int]]:
-    """The names of all signatures, with the number of the graph that each runs."""
+    """Returns the names of all signatures, with the number of the graph that each runs."""
     return [(_text(key), subgraph) for key, subgraph, *_ in model.extra.signatures]
 
 
 def signature_inputs(model: Model, number: int) -> dict[Tensor, str]:
-    """The inputs of a graph that a signature names, with the names that callers know them by."""
+    """Returns the inputs of a graph that a signature names, with their names for callers."""
     return {
         tensor: _text(name)
         for _, subgraph, inputs, _ in model.extra.signatures
@@ -147,7 +147,7 @@ def signature_inputs(model: Model, number: int) -> dict[Tensor, str]:
 
 
 def signature_outputs(model: Model) -> list[tuple[str, Tensor]]:
-    """The outputs of all signatures, with the names that callers know them by."""
+    """Returns the outputs of all signatures, with their names for callers."""
     signatures = model.extra.signatures
     return [(_text(name), tensor) for *_, outputs in signatures for name, tensor in outputs]
 
@@ -155,9 +155,9 @@ def signature_outputs(model: Model) -> list[tuple[str, Tensor]]:
 def part(
     model: Model, given: Sequence[Tensor], ops: Sequence[Op], wanted: Sequence[Tensor]
 ) -> Model:
-    """A model to be written, whose main graph is some operators of one of the model's graphs.
+    """Returns a model to be written whose main graph is some operators of a graph of `model`.
 
-    The operators keep their links to those left out; graphs that they call keep their numbers.
+    The operators keep their links to operators outside; graphs that they call keep their numbers.
     """
     main = Graph(model.graphs[0].name, given, wanted, [])
     main.ops = list(ops)
@@ -167,17 +167,17 @@ def part(
 
 
 def write(model: Model) -> bytes:
-    """Returns the file."""
+    """Returns the content of the file."""
     return attach(bytes(write_view(model)), model.extra.attached)
 
 
 def write_view(model: Model) -> memoryview:
-    """Returns the flatbuffer as it lies in memory, for those who make their own copy of it."""
+    """Returns the flatbuffer in its own memory, for callers that copy it anyway."""
     return _Writer(model).write()
 
 
 class _Extra:
-    """What a Model keeps of the file beside its graphs."""
+    """The parts of a file that are not in a Model's graphs."""
 
     def __init__(self, packed: Any, tensors: list[list[Tensor]]) -> None:
         self.version = packed.version
@@ -211,7 +211,7 @@ def _list(vector: Any) -> list[int]:
 
 
 def _pick(items: Any, index: int, what: str, of: str) -> Any:
-    """The item of this number; files may hold numbers of what they do not have."""
+    """Returns the item of this number; raises ValueError if a corrupted file has none."""
     count = 0 if items is None else len(items)
     if not 0 <= index < count:
         raise ValueError(
@@ -226,10 +226,10 @@ def _pick_all(tensors: list[Tensor], indices: Any, of: str) -> list[Tensor]:
 
 
 def _read_map(kind: str, content: bytes) -> Any:
-    """Options of ours."""
+    """Reads the options of an operator of ours."""
     try:
         options = flexbuffers.Loads(content)
-    except Exception as error:  # Whatever a reader of corrupted bytes stumbles over.
+    except Exception as error:  # A reader of corrupted bytes may raise anything.
         raise ValueError(
             f"{kind}: expected a FlexBuffer map as options, got {len(content)} other bytes "
             f"({error}); the file is corrupted: copy or convert it again"
@@ -263,7 +263,7 @@ def _read_graph(packed: Any, subgraph: Any) -> tuple[Graph, list[Tensor]]:
 def _read_tensor(packed: Any, tensor: Any, number: int) -> Tensor:
     dtype = _TYPE_NAMES.get(tensor.type, str(tensor.type))
     if tensor.sparsity is not None:
-        dtype = _SPARSE + dtype  # What its bytes mean is not for rules that look for a type.
+        dtype = _SPARSE + dtype  # Rules that look for a type must not read these bytes.
     name = _text(tensor.name)
     data = _pick(packed.buffers, tensor.buffer, "buffers", f"tensor '{name}' (#{number})").data
     if data is not None and len(data) and dtype in NUMPY_TYPES:
@@ -313,7 +313,7 @@ def _read_op(packed: Any, operator: Any, tensors: list[Tensor]) -> Op:
             kind = known.name
             options = _read_map(kind, options) if options else options
     elif options is None and known.default_options:
-        # Rules need not know that a file can have none.
+        # Rules need not know that a file may leave the options out.
         options = make_options(known.default_options)
     return Op(
         kind=kind,
@@ -330,7 +330,7 @@ def _read_op(packed: Any, operator: Any, tensors: list[Tensor]) -> Op:
 
 
 class _AlignedBuffer:
-    """Writes a buffer's bytes in one copy, at the alignment that the schema asks for."""
+    """Writes a buffer's bytes with one copy, at the alignment that the schema requires."""
 
     def __init__(self, data: Array | None) -> None:
         self._data = data
@@ -341,7 +341,7 @@ class _AlignedBuffer:
             builder.StartVector(1, content.nbytes, _DATA_ALIGNMENT)
             builder.head -= content.nbytes
             end = builder.head + content.nbytes
-            # Assigned to a bytearray, it would be copied twice.
+            # Assigning to a bytearray would copy the data twice.
             with memoryview(builder.Bytes) as room:
                 room[builder.head : end] = content.reshape(-1).view(np.uint8).data
             vector = builder.EndVector()
@@ -352,7 +352,7 @@ class _AlignedBuffer:
 
 
 class _Builder(flatbuffers.Builder):  # type: ignore[misc]
-    """Writes equal vectors once: of many alike operators they were half of a file."""
+    """Writes equal vectors once; of many similar operators they took half of a file."""
 
     def __init__(self, room: int) -> None:
         super().__init__(room)
@@ -398,14 +398,15 @@ class _Writer:
         packed.operatorCodes = [self._operator_code(*code) for code in self._codes]
         packed.buffers = [_AlignedBuffer(data) for data in self._buffers]
         size = sum(data.nbytes for data in self._buffers if data is not None)
-        # Growing would copy what is there; the rest of a file is well below 1 KB a tensor.
+        # The builder would copy everything if it grew; all but data is well below 1 KB for each
+        # tensor.
         room = size + (1 << 16) + 1024 * sum(map(len, numbers))
         builder = _Builder(room)
         builder.Finish(packed.Pack(builder), b"TFL3")
         return memoryview(builder.Bytes)[builder.head :]
 
     def _number(self, tensors: Iterable[Tensor], ends: list[Tensor]) -> dict[Tensor, int]:
-        """Numbers tensors; constants that are equal in everything get one number."""
+        """Numbers tensors; constants that are equal in all respects get the same number."""
         numbers: dict[Tensor, int] = {}
         known: dict[Hashable, int] = {}
         for tensor in tensors:
@@ -448,7 +449,7 @@ class _Writer:
     def _buffer(self, data: Array | None) -> int:
         if data is None:
             return 0
-        # Zeros, ones and shapes occur often, and layers share their weights.
+        # Zeros, ones and shapes occur often, and layers may share weights.
         key = hashlib.sha256(np.ascontiguousarray(data).reshape(-1).view(np.uint8).data).digest()
         if key not in self._known_buffers:
             self._known_buffers[key] = len(self._buffers)
@@ -486,7 +487,7 @@ class _Writer:
     def _operator_code(number: int, custom: str | None, version: int) -> Any:
         packed = schema.OperatorCodeT()
         packed.builtinCode = number
-        # Readers from before 2020 know this field only; 127 says: see the other.
+        # Readers from before 2020 know only this field; 127 tells other readers to use builtinCode.
         packed.deprecatedBuiltinCode = min(number, 127)
         packed.customCode = custom
         packed.version = version
@@ -514,7 +515,7 @@ class _Writer:
 
 
 def _all_tensors(graph: Graph, named: list[Tensor]) -> dict[Tensor, None]:
-    """The tensors in use, each once: inputs first, the others as the operators come."""
+    """Returns the tensors in use, each once: inputs first, then those of each operator."""
     found = dict.fromkeys([*graph.inputs, *named])
     for op in graph.ops:
         found.update(dict.fromkeys(tensor for tensor in op.inputs if tensor is not None))
@@ -526,7 +527,7 @@ def _all_tensors(graph: Graph, named: list[Tensor]) -> dict[Tensor, None]:
 
 
 def _has_extra(tensor: Tensor) -> bool:
-    """Whether a constant is more than its name, type, shape and data."""
+    """Tells whether a constant has more than its name, type, shape and data."""
     source = tensor.extra
     if _write_quantization(tensor) is not None:
         return True
@@ -538,7 +539,7 @@ def _has_extra(tensor: Tensor) -> bool:
 def _write_quantization(tensor: Tensor) -> Any:
     source = tensor.extra.quantization if tensor.extra is not None else None
     if tensor.quantization is None or tensor.quantization == _read_quantization(source):
-        # The official converter writes an empty table for every tensor of floats.
+        # The official converter writes an empty table for every float tensor.
         fields = () if source is None else (source.scale, source.min, source.max, source.details)
         return source if any(_is_filled(field) for field in fields) else None
     packed = schema.QuantizationParametersT()

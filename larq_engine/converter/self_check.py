@@ -1,11 +1,11 @@
-"""Runs a converted model and the model it came from on random inputs, and compares them.
+"""Runs a converted model and its float model on random inputs, and compares them.
 
-A sign turns a rounding error into a difference of 2, and a network carries that on until nothing
-agrees any more; so the two are not simply run side by side. The converted model runs from end to
+A sign turns a rounding error into a difference of 2, which spreads through a network until nothing
+agrees any more. So the two are not simply run side by side. The converted model runs from end to
 end. The float model computes each value that both have from what the converted model computed
-before it, its bits included. So the two must agree up to the rounding of the few operators in
-between (error_bounds.py), and each bit must be the sign of the float model's value, unless that is
-as close to 0 as rounding reaches.
+before it, bits included. So both must agree up to the rounding of the few operators in between
+(error_bounds.py). Each bit must be the sign of the float model's value, unless that value is so
+close to 0 that rounding can change its sign.
 """
 
 import contextlib
@@ -37,10 +37,10 @@ from larq_engine.python.text_table import counted
 
 _SEED = 0
 
-# Of random inputs; the second for models that take logarithms or roots of theirs.
+# Ranges of random inputs; the second is for models that take logarithms or roots of inputs.
 _RANGES = ((-1.0, 1.0), (0.0, 1.0))
 
-# Runs of a model that has a state, which is 0 at first and may be what went in two runs ago.
+# Runs of a model that has a state, which is 0 at first and may hold the input of two runs ago.
 _RUNS_WITH_STATE = 3
 
 
@@ -50,15 +50,15 @@ def check_conversion(
     """Compares a converted model with the file that it came from, graph by graph.
 
     Args:
-        converted: It is left as it is.
-        file: What it came from.
-        progress: Called with each step as it begins.
+        converted: The converted model, which is not changed.
+        file: The file that the model came from.
+        progress: Called with the name of each step as it begins.
 
     Returns:
-        What was compared, in words; nothing of a model that stayed as it was.
+        What was compared, in words; empty for a model that was not changed.
 
     Raises:
-        ConversionError: They differ; the error names the first operator that does.
+        ConversionError: They differ; the error names the first operator whose result differs.
     """
     found = [
         _check_graph(converted, file, number, progress) for number in range(len(converted.graphs))
@@ -123,7 +123,7 @@ def agrees_at(
     number: int,
     progress: Callable[[str], None],
 ) -> bool:
-    """Compares the two for other inputs, once; False if the float model does not compute them."""
+    """Compares the two once for these shapes; False if the float model does not compute them."""
     generator = np.random.default_rng(_SEED)
     original = file.model()
     pass_constants(original)
@@ -136,18 +136,18 @@ def agrees_at(
 
 
 def is_changed(converted: Model, original: Model) -> bool:
-    """Whether a graph has other operators than in the file that it came from."""
+    """Tells whether a graph's operators differ from those in the file that it came from."""
     pairs = zip(converted.graphs, original.graphs, strict=True)
     return any(any(map(is_ours, us.ops)) or not _is_unchanged(us, them) for us, them in pairs)
 
 
 def _is_unchanged(ours: Graph, theirs: Graph) -> bool:
-    """Whether a graph has the operators of the file, each with what it had there."""
+    """Tells whether a graph has the file's operators, each with the same inputs and outputs."""
     return len(ours.ops) == len(theirs.ops) and all(map(_is_same, ours.ops, theirs.ops))
 
 
 def _is_same(ours: Op, theirs: Op) -> bool:
-    """Rules make new tensors, and new options, instead of changing what is there."""
+    """Tells whether an operator is unchanged: rules make new tensors and options to change one."""
     sides = [
         (op.kind, [None if t is None else t.origin for t in (*op.inputs, *op.outputs)])
         for op in (ours, theirs)
@@ -185,7 +185,7 @@ class _Check:
         """Runs both models, once for each of the inputs.
 
         Returns:
-            The operator of the float model that computes NaN, which nothing can be compared with.
+            The operator of the float model that computes NaN, if any; then nothing can be compared.
         """
         stretches = self._plan.stretches
         kept = [dict(zip(self._graph.inputs, arrays, strict=True)) for arrays in inputs]
@@ -270,7 +270,7 @@ class _Check:
     def _difference(self, comparison: Comparison, expected: str, got: str) -> ConversionError:
         op = comparison.op
         while op.kind == "RESHAPE" and op.inputs[0] is not None and op.inputs[0].producer:
-            op = op.inputs[0].producer  # A reshape shows the fault first and cannot be at fault.
+            op = op.inputs[0].producer  # A reshape is the first to differ, but cannot be the cause.
         return ConversionError(
             f"self-check: {op.kind} '{op.name}' (#{self._graph.ops.index(op)}) is the first "
             f"operator that differs from the float model: expected {expected}, got {got}. The "
@@ -280,7 +280,7 @@ class _Check:
 
 
 def _check_sums(op: Op, tensor: Tensor, bounds: ErrorBounds) -> None:
-    """Raises ConversionError if it depends on the order of sums whether they are infinite."""
+    """Raises ConversionError if the order of sums decides whether they are infinite."""
     parts = bounds.parts(tensor)
     if not parts <= float(np.finfo(np.float32).max):
         raise ConversionError(
@@ -307,7 +307,7 @@ def _host_errors() -> contextlib.AbstractContextManager[None]:
 
 
 def _their_value(source: Source, value: Array, shape: tuple[int, ...]) -> Array:
-    """The value of the float model's tensor."""
+    """Returns the value that a tensor of the float model has by its source."""
     if source.meaning is not None:
         values = unpack_odd(value, source.meaning.channels, source.meaning.bits)
         value = source.meaning.values(values)
@@ -315,7 +315,7 @@ def _their_value(source: Source, value: Array, shape: tuple[int, ...]) -> Array:
         return value
     if value.size != math.prod(shape):
         return value
-    # Rules may have made an image of rows, and rows of an image.
+    # Rules may have reshaped an image to rows, or rows to an image.
     if source.order:
         if value.ndim != len(source.order):
             value = value.reshape([shape[source.order.index(axis)] for axis in range(len(shape))])
@@ -325,38 +325,41 @@ def _their_value(source: Source, value: Array, shape: tuple[int, ...]) -> Array:
 
 @dataclass
 class _Wrong:
-    """Values that are off: how many, and the number of the one that is furthest off."""
+    """Values that are wrong: their count, and the index of the one that is furthest off."""
 
     count: int
     worst: int
 
 
 def _find_wrong(got: Array, expected: Array, bound: Array) -> _Wrong | None:
-    """Values further apart than the bound, which is one for all or one for each channel."""
+    """Finds values further apart than the bound, which is one for all or one for each channel."""
     parts = zip(chunks(got), chunks(expected), strict=True)
-    # Infinities are equal, and nothing is as close as NaN.
+    # The difference of equal infinities counts as 0, and that with NaN as wrong.
     with np.errstate(invalid="ignore"):
         offs = (np.where(g == e, 0, np.abs(g - e.astype(np.float64))) for g, e in parts)
         return _count((off, ~(off <= bound)) for off in offs)
 
 
 def _find_wrong_signs(got: Array, expected: Array, before: Array, bound: Array) -> _Wrong | None:
-    """Signs that differ where the value before them is further from 0 than the bound."""
+    """Finds signs that differ although the value before them is further from 0 than the bound."""
     parts = zip(chunks(got), chunks(expected), chunks(before), strict=True)
     sizes = ((g != e, np.abs(b)) for g, e, b in parts)
     return _count((size, differs & ~(size <= bound)) for differs, size in sizes)
 
 
 def _find_wrong_levels(got: Array, expected: Array, low: Array, high: Array) -> _Wrong | None:
-    """Numbers that are neither the expected ones nor between those of the least and the largest
-    value that rounding leaves."""
+    """Finds numbers that rounding does not explain.
+
+    They are not the expected ones, and not between those of the least and the largest value that
+    rounding allows.
+    """
     ends = [end.reshape(expected.shape) for end in (np.minimum(low, high), np.maximum(low, high))]
     within = (got >= ends[0]) & (got <= ends[1])
     return _count([(np.abs(got - expected), (got != expected) & ~within)])
 
 
 def _count(parts: Iterable[tuple[Array, Array]]) -> _Wrong | None:
-    """Takes pieces of sizes and of which of them are wrong."""
+    """Counts wrong values in pieces, each with the sizes of errors and which of these are wrong."""
     count, worst, largest, start = 0, 0, -1.0, 0
     for sizes, wrong in parts:
         if wrong.any():

@@ -1,8 +1,8 @@
-"""Layers with the same weights share them in the file, also where thresholds have turned some.
+"""Makes layers with the same weights share them in the file, also if thresholds negate some.
 
-A layer that writes bits has the filters of some channels turned round (`rules_bits.py`). Another
-with the same weights, in a second signature or beside it, that writes numbers can have them turned
-as well: its multipliers of these channels change their sign, which is exact.
+A layer that writes bits has the filters of some channels negated (`rules_bits.py`). Another layer
+with the same weights, in another signature or in the same graph, may write numbers. Its filters can
+be negated as well: the multipliers of these channels change their sign, which is exact.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ _NO_ACTIVATION = schema.ACTIVATION["NONE"]
 
 
 def share_filters(graphs: Iterable[Graph]) -> None:
-    """Gives layers whose filters differ only by turned channels the same ones."""
+    """Makes layers share filters that differ only by channels that are negated."""
     alike: dict[tuple[object, ...], list[Op]] = {}
     for graph in graphs:
         for op in graph.ops:
@@ -31,7 +31,7 @@ def share_filters(graphs: Iterable[Graph]) -> None:
 
 
 def _share(layers: Sequence[Op]) -> None:
-    # The bits that thresholds need cannot change, so they are looked at first.
+    # Layers with thresholds come first, because their bits cannot be changed.
     known: dict[bytes, Array] = {}
     for op in sorted(layers, key=_can_turn):
         filters = values(op, 1)
@@ -55,5 +55,5 @@ def _replaced(op: Op, index: int, data: Array) -> Tensor:
 
 
 def _can_turn(op: Op) -> bool:
-    """Whether a layer writes products times multipliers, with nothing before these."""
+    """Tells whether a layer's outputs are products times multipliers, without an activation."""
     return op.inputs[2] is not None and op.options["fused_activation_function"] == _NO_ACTIVATION

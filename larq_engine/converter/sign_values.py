@@ -1,8 +1,8 @@
 """Values that depend only on whether another value is below, at or above 0.
 
-Whatever a model computes place by place from signs of one value and its comparisons with 0, it is
-one of three numbers. They are found by computing it of -1, 0 and 1 as constants are computed, so
-however a model writes a sign, it needs no formula of its own.
+Whatever a model computes elementwise from signs of a value and its comparisons with 0, the result
+is one of three numbers. They are found by evaluating the operators for -1, 0 and 1, as for
+constants. So no way to write a sign needs a formula of its own.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from larq_engine.converter.constants import evaluate
 from larq_engine.converter.graph import Array, Op, Tensor
 from larq_engine.python.operators import KNOWN_OPS
 
-# Below 0, at 0 and above 0.
+# Stand for values below 0, at 0 and above 0.
 _THREE = np.array([-1, 0, 1], np.float32)
 
 _COMPARISONS = ("EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "NOT_EQUAL")
@@ -27,25 +27,25 @@ _PLACE_BY_PLACE = (
 
 @dataclass(frozen=True)
 class SignValues:
-    """What a tensor is where `x`, of the same shape, is below 0, at 0 and above 0."""
+    """The values of a tensor where `x`, of the same shape, is below 0, at 0 and above 0."""
 
     x: Tensor
     values: Array
 
 
 def find_sign_values(tensor: Tensor) -> SignValues | None:
-    """The three values of a tensor, or None if it depends on more than a sign."""
+    """Returns the three values of a tensor, or None if more than a sign decides it."""
     return _Search().values(tensor)
 
 
 class _Search:
-    """Looks at each tensor once, however many ways lead to it."""
+    """Computes each tensor once, even if several paths lead to it."""
 
     def __init__(self) -> None:
         self._found: dict[int, SignValues | None] = {}
 
     def values(self, tensor: Tensor) -> SignValues | None:
-        """The three values of a tensor. Without recursion: chains may be of any length."""
+        """Returns the three values of a tensor; it does not recurse, as chains may be long."""
         waiting = [tensor]
         while waiting:
             unknown = self._first_unknown(waiting[-1])
@@ -57,7 +57,7 @@ class _Search:
         return self._found[id(tensor)]
 
     def _first_unknown(self, tensor: Tensor) -> Tensor | None:
-        """An input that must be looked at before the tensor is."""
+        """Returns an input that must be computed before the tensor."""
         op = _place_by_place(tensor)
         for given in () if op is None else op.inputs:
             if given is None or uniform(given) is not None:
@@ -65,7 +65,7 @@ class _Search:
             if id(given) not in self._found:
                 return given
             if op is not None and self._of_input(op, given) is None:
-                return None  # which is enough to know
+                return None  # One unknown input is enough: the tensor is unknown, too.
         return None
 
     def _compute(self, tensor: Tensor) -> SignValues | None:
@@ -86,7 +86,7 @@ class _Search:
                 return None
             x = found.x
             inputs.append(found.values)
-        # At 0 the value may be 0 or -0, which nothing tells apart but a division.
+        # At 0 the value may be 0 or -0, which only a division tells apart.
         if x is None or (op.kind == "DIV" and not np.all(inputs[1])):
             return None
         values = evaluate(op, inputs)
@@ -106,22 +106,22 @@ def _place_by_place(tensor: Tensor) -> Op | None:
 
 
 def uniform(tensor: Tensor | None) -> Array | None:
-    """The one number that a constant holds in all places, or None."""
+    """Returns the one number that a constant holds everywhere, or None."""
     if tensor is None or tensor.data is None or not tensor.elements:
         return None
     first = tensor.data.reshape(-1)[0]
-    # 0 and -0 are equal, but not what is divided by them.
+    # 0 and -0 are equal, but a division by them gives different results.
     alike = (tensor.data == first) & (np.signbit(tensor.data) == np.signbit(first))
     return np.asarray(first) if bool(alike.all()) else None
 
 
 def is_same_value(a: Tensor, b: Tensor) -> bool:
-    """Whether two tensors are one, or transposed from one in the same way."""
+    """Tells whether two tensors are the same, or transposed from the same one in the same way."""
     return a is b or _turned_from(a) == _turned_from(b)
 
 
 def _turned_from(tensor: Tensor) -> tuple[int, list[int]]:
-    """Which tensor all transposes together began with, and their order."""
+    """Returns the tensor before all transposes, and the order that these make together."""
     order = np.arange(len(tensor.shape))
     while tensor.producer is not None and tensor.producer.kind == "TRANSPOSE":
         x, turn = tensor.producer.inputs

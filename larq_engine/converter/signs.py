@@ -1,12 +1,12 @@
-"""Recognises values that are one of two numbers, however the model writes that.
+"""Recognises values that are one of two numbers, however a model computes them.
 
-`find_binary(tensor)` says: tensor = alpha * s + beta, where s is +1 or -1 everywhere. Of s it says
-how to make it: the sign of a value (+1 where `x >= 0`), a condition (+1 where true), or an operator
-that only moves values about, applied to others of these. Nothing is changed here.
+`find_binary(tensor)` finds: tensor = alpha * s + beta, where s is +1 or -1 everywhere. It also
+tells how to make s: as the sign of a value (+1 where `x >= 0`), as a condition (+1 where true), or
+by an operator that only moves values, applied to other such s. It changes nothing.
 
-Every sign in use reduces to these by algebra that is exact: x > 0 is not (-x >= 0), x >= t is
-x - t >= 0, and TensorFlow keeps larq's sign as sign(sign(x) + 0.1), which is a sign only because
-0.1 lies between 0 and 1.
+Exact algebra reduces every sign in use to these: x > 0 is not (-x >= 0), and x >= t is x - t >= 0.
+TensorFlow writes larq's sign as sign(sign(x) + 0.1), which has no third value because 0.1 lies
+between 0 and 1.
 """
 
 from collections.abc import Callable
@@ -27,19 +27,19 @@ from larq_engine.converter.sign_values import find_sign_values, is_same_value, u
 
 @dataclass(frozen=True)
 class Positive:
-    """+1 where (minuend or 0) +- tensor >= 0: the tensor, its negative, or a difference."""
+    """+1 where the tensor, its negative, or a difference from `bound` is >= 0."""
 
     tensor: Tensor
     negated: bool = False
-    # For comparisons with constants: tensor - bound, or bound - tensor if negated.
+    # Constant to compare with: the value is tensor - bound, or bound - tensor if negated.
     bound: Tensor | None = None
-    # > 0 in place of >= 0, which takes a comparison.
+    # True for > 0 instead of >= 0, which takes a comparison.
     strict: bool = False
 
 
 @dataclass(frozen=True)
 class Condition:
-    """+1 where a tensor of truth values is true, or false if negated."""
+    """+1 where a tensor of truth values is true, or where it is false if negated."""
 
     tensor: Tensor
     negated: bool = False
@@ -47,13 +47,13 @@ class Condition:
 
 @dataclass(frozen=True)
 class Moved:
-    """An operator that moves or drops values (or takes maxima) of others."""
+    """The result of an operator that moves or drops values of other sources, or takes maxima."""
 
     op: Op
     parts: tuple["Source", ...]
-    # What its output stands for in the float model.
+    # The tensor of the float model that the result stands for.
     output: Tensor
-    # What a pad pads with.
+    # The sign with which a pad operator pads.
     pad_sign: int = 0
 
 
@@ -62,7 +62,7 @@ Source = Positive | Condition | Moved
 
 @dataclass(frozen=True)
 class Binary:
-    """alpha * s + beta."""
+    """A tensor that is alpha * s + beta, with s from `source`."""
 
     source: Source
     tensor: Tensor
@@ -71,18 +71,18 @@ class Binary:
     bits: ClassVar[int] = 1
 
     def pad_sign(self, value: float) -> int | None:
-        """Which s it is padded with where the tensor is with `value`: 0 for neither sign."""
+        """Returns the pad of s if the tensor is padded with `value`; 0 is neither sign."""
         signs = (s for s in (0, 1, -1) if self.alpha * s + self.beta == value)
         return next(signs, None)
 
     def describe(self) -> str:
-        """The values."""
+        """Describes the values in words."""
         return f"{self.beta - self.alpha:g} or {self.beta + self.alpha:g}"
 
 
 @dataclass(frozen=True)
 class NotBinary:
-    """Why a tensor is not binary, in words for the report."""
+    """The reason why a tensor is not binary, in words for the report."""
 
     reason: str
     remedy: str
@@ -114,13 +114,13 @@ def find_binary(tensor: Tensor) -> Binary | NotBinary:
 
 
 def _of_sign(tensor: Tensor) -> Binary | NotBinary | None:
-    """A value that is one number where another is not negative, or is positive, else another."""
+    """Recognises a value that is one number where another is >= 0, or > 0, else another."""
     found = find_sign_values(tensor)
     if found is None or not np.isfinite(found.values).all():
         return None
     below, at, above = map(float, found.values)
     if at != above and is_not_negative(found.x):
-        # One number where x > 0, that is where not -x >= 0; else the other.
+        # `above` is for x > 0, where -x >= 0 is false, and `at` for all other x.
         source = Positive(_before_relu(found.x), negated=True)
         return _between((source, False), tensor, above, at)
     if below != above and at in (below, above):
@@ -142,13 +142,13 @@ def _not_a_sign(op: Op) -> NotBinary:
 
 
 def scalar(tensor: Tensor | None) -> float | None:
-    """The one number that a constant holds in all places, or None."""
+    """Returns the one number that a float constant holds everywhere, or None."""
     number = uniform(tensor) if tensor is not None and tensor.dtype == "FLOAT32" else None
     return None if number is None else float(number)
 
 
 def _sign(op: Op) -> NotBinary:
-    """What is wrong with the c of sign(sign(x) + c), or with a plain sign."""
+    """Returns why a plain sign is not binary, or why c in sign(sign(x) + c) is wrong."""
     (x,) = op.inputs
     assert x is not None
     inner = x.producer
@@ -160,7 +160,7 @@ def _sign(op: Op) -> NotBinary:
         if shift is None and inner.kind == "ADD":
             a, shift = b, scalar(a)
         outer = a.producer if a is not None else None
-        # A shift with more places than the sign makes more signs out of one.
+        # A shift that is larger than the sign broadcasts it.
         alike = a is not None and a.shape == x.shape
         if shift is not None and alike and outer is not None and outer.kind == "SIGN":
             return _shifted_sign(op, shift)
@@ -179,7 +179,7 @@ def _shifted_sign(op: Op, shift: float) -> NotBinary:
 
 
 def _before_relu(x: Tensor) -> Tensor:
-    """The value whose being above 0 decides: a relu (to whatever bound) can be left out."""
+    """Returns the value before a relu, bounded or not, as both are above 0 at the same places."""
     op = x.producer
     if op is not None and excludes_negative(op.known.clamp):
         assert op.inputs[0] is not None
@@ -206,7 +206,7 @@ def _select(op: Op) -> Binary | NotBinary:
 def _between(
     found: tuple[Source, bool], tensor: Tensor, low: float, high: float
 ) -> Binary | NotBinary:
-    """`high` where the source is +1, `low` where it is -1; the other way round if flipped."""
+    """Returns a tensor that is `high` where the source is +1 and `low` elsewhere, or flipped."""
     source, flipped = found
     alpha, beta = (high - low) / 2, (high + low) / 2
     if not np.isfinite([np.float32(alpha), np.float32(beta)]).all():
@@ -229,7 +229,7 @@ def _cast(op: Op) -> Binary | NotBinary:
 
 
 def _find_condition(tensor: Tensor) -> tuple[Source, bool]:
-    """The source of a truth value, and whether true is its -1."""
+    """Returns the source of a truth value, and whether true is the source's -1."""
     op = tensor.producer
     if op is not None and op.kind == "LOGICAL_NOT" and op.inputs[0] is not None:
         source, flipped = _find_condition(op.inputs[0])
@@ -244,8 +244,7 @@ def _find_condition(tensor: Tensor) -> tuple[Source, bool]:
     a, b = op.inputs
     negated, flipped = _COMPARISONS[op.kind]
     if a is not None and a.is_constant:
-        # t >= x is x <= t. Which of the two sides is subtracted changes; what equality gives does
-        # not.
+        # t >= x is x <= t. The side that is subtracted changes, but not the result for equal sides.
         a, b, negated = b, a, not negated
     if a is not None and b is not None and b.data is not None and _fits(b, a):
         if a.dtype == "FLOAT32" and has_exact_differences(b.data):
@@ -256,12 +255,12 @@ def _find_condition(tensor: Tensor) -> tuple[Source, bool]:
     return Condition(tensor), False
 
 
-# Operators of one input that move truth values in all hosts, as fast as bytes.
+# Operators with one input that move truth values as fast as bytes in all hosts.
 TRUTH_MOVES = ("RESHAPE", "SQUEEZE", "EXPAND_DIMS", "TRANSPOSE")
 
 
 def _is_int8_zero(tensor: Tensor) -> bool:
-    """Whether an int8 constant stands for 0.0."""
+    """Tells whether an int8 constant is the zero point everywhere."""
     if tensor.data is None or tensor.dtype != "INT8" or tensor.quantization is None:
         return False
     zero_points = tensor.quantization.zero_point
@@ -273,16 +272,16 @@ def _fits(bound: Tensor, x: Tensor) -> bool:
 
 
 def has_exact_differences(bound: Array) -> bool:
-    """Whether x - bound has the sign that x has beside the bound, in every place and for every x.
+    """Tells whether x - bound has the sign of the comparison of x and bound, for every x.
 
-    A difference from 0, or from a number of this size, is never below the normal numbers, which
-    runtimes may flush to 0. Nothing has a place beside NaN.
+    If a bound is 0 or at least 2**-100, no difference from it is one of the numbers below the
+    smallest normal one, which runtimes may flush to 0. NaN compares with nothing.
     """
     return bool(((bound == 0) | (np.abs(bound) >= np.float32(2.0**-100))).all())
 
 
-# For comparisons a ? b: whether it is b - a >= 0 that decides (else a - b >= 0), and whether the
-# comparison is true where that is not.
+# For comparisons a ? b: True if b - a >= 0 decides, else a - b >= 0; and True if the comparison
+# holds where that is false.
 _COMPARISONS = {
     "GREATER_EQUAL": (False, False),
     "LESS": (False, True),
@@ -292,7 +291,7 @@ _COMPARISONS = {
 
 
 def _affine(op: Op) -> Binary | NotBinary:
-    """A binary value times, plus or minus a number."""
+    """Recognises a binary value times, plus or minus a number."""
     if fused_activation(op):
         return _not_a_sign(op)
     straight_through = _straight_through(op)
@@ -310,7 +309,7 @@ def _affine(op: Op) -> Binary | NotBinary:
         return _not_a_sign(op)
     inner = find_binary(value)
     if isinstance(inner, NotBinary):
-        # The sign may be fine and only its scale not be a number.
+        # The sign may be right, and only its scale may not be a constant number.
         return inner
     values = [np.float32(inner.beta - inner.alpha), np.float32(inner.beta + inner.alpha)]
     x = np.float32(number)
@@ -331,10 +330,11 @@ def _affine(op: Op) -> Binary | NotBinary:
 
 
 def _straight_through(op: Op) -> Binary | NotBinary | None:
-    """x + (s - x) or x - (x - s), whose gradient was that of x; None for other sums.
+    """Recognises x + (s - x) or x - (x - s), whose gradient was that of x; None for other sums.
 
-    Where s is -1, 0 or 1 and not of the opposite sign of x, float32 gives s to the bit for
-    |x| <= 2**24. Beyond, rounding loses s; that is taken for the sign that it was written to be.
+    If s is -1, 0 or 1 and does not have the opposite sign of x, float32 gives s to the bit while
+    |x| is at most 2**24. For larger |x|, rounding loses s; the sum is treated as the sign that is
+    meant.
     """
     if op.kind not in ("ADD", "SUB"):
         return None
@@ -359,7 +359,7 @@ def _straight_through(op: Op) -> Binary | NotBinary | None:
 
 
 def find_straight_through(tensor: Tensor) -> Op | None:
-    """The x + (s - x) or x - (x - s) whose values a tensor has, moved about or not."""
+    """Returns the x + (s - x) or x - (x - s) that a tensor's values come from, possibly moved."""
     op = tensor.producer
     while op is not None and op.known.moved is not None:
         values = op.inputs[op.known.moved]
@@ -368,7 +368,7 @@ def find_straight_through(tensor: Tensor) -> Op | None:
 
 
 def _has_the_sign_of(binary: Binary, x: Tensor) -> bool:
-    """Whether a binary value is 0 or +1 where x > 0, and 0 or -1 where x < 0."""
+    """Tells whether a binary value is 0 or +1 where x > 0, and 0 or -1 where x < 0."""
     source = binary.source
     if not isinstance(source, Positive) or source.bound is not None or source.strict:
         return False
@@ -380,7 +380,7 @@ def _has_the_sign_of(binary: Binary, x: Tensor) -> bool:
 
 
 def _before_clamp(x: Tensor) -> Tensor:
-    """The value that has the same sign as x, before operators that keep it."""
+    """Returns the first value before x that has the same sign as x everywhere."""
     op = x.producer
     while op is not None and _keeps_sign(op) and op.inputs[0] is not None:
         x = op.inputs[0]
@@ -395,7 +395,7 @@ def _keeps_sign(op: Op) -> bool:
     return op.kind in KEEPING_SIGN or keeps_sign(op.known.clamp)
 
 
-# Curves that are above, at and below 0 where their argument is.
+# Curves whose result is above, at or below 0 exactly where their argument is.
 KEEPING_SIGN = ("TANH",)
 
 
@@ -415,7 +415,7 @@ def _moved(op: Op, tensor: Tensor) -> Binary | NotBinary:
         if isinstance(inner, NotBinary):
             return inner
         found.append(inner)
-    # Of two values, pooling takes that of +1 only if it is the larger.
+    # Max pooling keeps the larger value, which must be that of +1.
     size = abs(found[0].alpha) if op.kind == "MAX_POOL_2D" else found[0].alpha
     found = [_with_size(part, size) for part in found]
     first = found[0]
@@ -439,7 +439,7 @@ def _moved(op: Op, tensor: Tensor) -> Binary | NotBinary:
 
 
 def _with_size(binary: Binary, alpha: float) -> Binary:
-    """Of alpha * s + beta and -alpha * -s + beta the one with this alpha, if it can be had."""
+    """Returns the value as alpha * s + beta with this alpha, by negating s if that is possible."""
     if binary.alpha != -alpha:
         return binary
     source = _opposite(binary.source)
@@ -447,7 +447,7 @@ def _with_size(binary: Binary, alpha: float) -> Binary:
 
 
 def _opposite(source: Source) -> Source | None:
-    """What is -1 where the source is +1."""
+    """Returns a source that is -1 where this one is +1, or None."""
     if isinstance(source, Condition):
         return replace(source, negated=not source.negated)
     if isinstance(source, Positive):
@@ -461,7 +461,7 @@ def _opposite(source: Source) -> Source | None:
 
 
 def moved_inputs(op: Op) -> list[int]:
-    """Which inputs of an operator that moves values are values (the others are positions)."""
+    """Returns the inputs that are values, of an operator that moves them; others are positions."""
     assert op.known.moved is not None
     return list(range(len(op.inputs))[op.known.moved])
 
@@ -472,17 +472,17 @@ def _others(op: Op) -> list[Tensor | None]:
 
 
 def _stays_put(op: Op) -> bool:
-    """Whether it is known now where an operator moves values to."""
+    """Tells whether the operator's positions are constants."""
     return all(other is None or other.is_constant for other in _others(op))
 
 
 def pad_value(op: Op) -> float | None:
-    """What a PAD or PADV2 pads with."""
+    """Returns the number that a PAD or PADV2 pads with."""
     return 0.0 if op.kind == "PAD" else scalar(op.input(2))
 
 
 def _pad_sign(op: Op, binary: Binary) -> int | None:
-    """Which s a PAD or PADV2 of alpha * s + beta pads with: 1, -1, or None for neither."""
+    """Returns the s with which a PAD or PADV2 of alpha * s + beta pads: 1, -1, or None."""
     value = pad_value(op)
     for sign in (1, -1):
         if value is not None and binary.alpha * sign + binary.beta == value:

@@ -1,8 +1,8 @@
-"""Signs that are 0 for 0: a third value, which bits do not have.
+"""Chooses values for signs that are 0 for 0, a third value that bits do not have.
 
-A sign of what cannot be negative is 0 or 1 and stays as it is, as does one that is a part of a form
-of two values, such as sign(x) + (x == 0). For any other that a binary layer reads, the caller says
-whether 0 becomes +1 or -1, with `sign_of_zero`.
+The sign of a value that cannot be negative is 0 or 1, and stays as it is. So does a sign that is
+part of an expression with two values, such as sign(x) + (x == 0). For any other sign that a binary
+layer reads, the caller chooses whether 0 becomes +1 or -1, with `sign_of_zero`.
 """
 
 from collections.abc import Mapping
@@ -20,10 +20,10 @@ from larq_engine.converter.sign_values import find_sign_values
 from larq_engine.converter.signs import Binary, NotBinary, find_binary, scalar
 from larq_engine.converter.weights import scales
 
-# sign(sign(x) + c): c makes the sign of the third value.
+# The c in sign(sign(x) + c), which makes +1 or -1 of the third value.
 _SHIFT = 0.5
 
-NAMED = 8  # layers in a remark
+NAMED = 8  # Number of layers that a remark names.
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class PlainSign:
     """A sign of three values.
 
     Attributes:
-        title: What errors call it.
+        title: The name of the sign in errors.
         layer: The layer that it belongs to, by which `sign_of_zero` may name it.
-        remedy: What to write in its place.
+        remedy: What to write instead of the sign.
     """
 
     title: str
@@ -44,27 +44,27 @@ class PlainSign:
 def choose_signs(
     graph: Graph, plain: Mapping[Tensor, PlainSign], sign_of_zero: SignOfZero
 ) -> dict[Tensor, float]:
-    """Gives plain signs the value for 0 that was asked for.
+    """Gives plain signs the value for 0 that `sign_of_zero` has for their layers.
 
     Args:
-        graph: Is changed; tensors stay what they are.
+        graph: The graph, which is changed; its tensors keep their identity.
         plain: Results of SIGN.
-        sign_of_zero: What was asked for.
+        sign_of_zero: The caller's choice.
 
     Returns:
-        What each of the changed ones is for 0.
+        The value for 0 of each sign that was changed.
 
     Raises:
-        ConversionError: A layer would be binary but for a sign of which nothing is asked for.
+        ConversionError: A layer would be binary if the caller had chosen a value for a sign.
     """
     chosen: dict[Tensor, float] = {}
     for tensor, sign in plain.items():
         wanted = sign_of_zero.of(sign.layer)
         op = tensor.producer
         if op is None or op.inputs[0] is None:
-            continue  # no output of the graph needs it
+            continue  # No output of the graph needs it.
         if wanted is None:
-            # A sign of a sign and a number has no third value, whatever stands behind it.
+            # sign(sign(x) + c) has no third value, whatever its layer is.
             has_two = isinstance(find_binary(tensor), Binary)
             layer = None if has_two else _binary_but_for(tensor)
             if layer is not None:
@@ -86,7 +86,7 @@ def _with_zero(op: Op, at_zero: float) -> list[Op]:
 
 
 def _is_part_of_two_values(sign: Tensor) -> bool:
-    """Whether what is computed of a sign alone has two values as it is, and nothing reads more."""
+    """Tells whether a sign is only read as part of expressions that have two values."""
     waiting, seen, has_two = [sign], set[Tensor](), False
     while waiting:
         tensor = waiting.pop()
@@ -101,7 +101,7 @@ def _is_part_of_two_values(sign: Tensor) -> bool:
 
 
 def _binary_but_for(sign: Tensor) -> Op | None:
-    """A layer of binary weights that reads a sign, moved and scaled at most."""
+    """Returns a layer with binary weights that reads a sign, moved or scaled at most."""
     waiting, seen = [sign], set()
     while waiting:
         tensor = waiting.pop()
@@ -111,7 +111,7 @@ def _binary_but_for(sign: Tensor) -> Op | None:
         for op in tensor.consumers:
             if op.kind in KINDS and op.inputs[0] is tensor:
                 forms = find_convolution(op)
-                # It may be a part of another form of sign, in which its third value is lost.
+                # The tensor may be another form of sign, without the third value.
                 if isinstance(forms, NotBinary) or isinstance(find_binary(tensor), Binary):
                     continue
                 if not isinstance(scales(forms[0].weights), NotBinary):
@@ -123,7 +123,7 @@ def _binary_but_for(sign: Tensor) -> Op | None:
 
 
 def third_value(sign: PlainSign, got: str) -> ConversionError:
-    """The error of a sign whose 0 would be read."""
+    """Returns the error for a sign whose 0 would be read."""
     return ConversionError(
         f"{sign.title}: expected no value that is 0, whose sign is 0, a third value that binary "
         f"layers do not have, got {got}; say whether 0 becomes +1 or -1, with "
@@ -134,7 +134,7 @@ def third_value(sign: PlainSign, got: str) -> ConversionError:
 
 
 def value_before_sign(made: Tensor) -> Tensor | None:
-    """What a SIGN, or the last of a sign(sign(x) + c), is the sign of; None of anything else."""
+    """Returns the x of a SIGN, or of sign(sign(x) + c); None for any other operator."""
     x: Tensor | None = None
     op = made.producer
     while op is not None and op.kind == "SIGN" and op.inputs[0] is not None:
@@ -148,12 +148,12 @@ def value_before_sign(made: Tensor) -> Tensor | None:
 
 
 def name_layer(layer: str) -> str:
-    """A layer in a sentence; signs of a module's own forward are of a layer without a name."""
+    """Returns a layer's name for a sentence; signs in a module's own forward have no layer."""
     return f"'{layer}'" if layer else "the module's own forward"
 
 
 def describe_chosen(operator: str, framework: str, chosen: Mapping[PlainSign, float]) -> list[str]:
-    """Remarks for the report: where a file's sign gives for 0 what the framework's does not."""
+    """Returns remarks for the report on signs that give another value for 0 than the framework."""
     remarks = []
     for name, zero in (("+1", 1.0), ("-1", -1.0)):
         layers = list(dict.fromkeys(sign.layer for sign in chosen if chosen[sign] == zero))
@@ -165,12 +165,12 @@ def describe_chosen(operator: str, framework: str, chosen: Mapping[PlainSign, fl
 
 
 def describe_met(inputs: str, zeros: Mapping[str, int], values: Mapping[str, int]) -> str:
-    """Tells what inputs met at the signs that have another value for 0 in the file.
+    """Describes the zeros that inputs met at signs with another value for 0 in the file.
 
     Args:
-        inputs: What the sentence begins with.
-        zeros: How many values were exactly 0, by layers.
-        values: Of how many, by layers.
+        inputs: The beginning of the sentence.
+        zeros: For each layer, how many values were exactly 0.
+        values: For each layer, the number of all values.
     """
     there = [layer for layer in values if zeros.get(layer)]
     if not there:

@@ -1,7 +1,7 @@
-"""Operators of transposed values: what they become when they work on the values before that.
+"""Operators on transposed values, and what they become on the values before the TRANSPOSE.
 
-Of f(TRANSPOSE(x)) = TRANSPOSE(f'(x)) these say what of f' differs from f: its positions along
-dimensions, and the order in which the last TRANSPOSE puts the dimensions that are left.
+In f(TRANSPOSE(x)) = TRANSPOSE(f'(x)), these tell how f' differs from f: in its positions along
+dimensions, and in the order in which the last TRANSPOSE puts the dimensions that are left.
 """
 
 from collections.abc import Callable
@@ -17,16 +17,16 @@ from larq_engine.python.operators import KNOWN_OPS, Samples
 
 @dataclass(frozen=True)
 class Positions:
-    """Options and inputs that are other than those of the operator on transposed values."""
+    """Options and inputs of f' that differ from those of the operator f on transposed values."""
 
     options: Any
     inputs: dict[int, Array] = field(default_factory=dict)
-    # The order of what is made; none if it is that of the values.
+    # The order of the dimensions of the result; None if it is that of the values.
     order: Array | None = None
 
 
 def values_of(op: Op) -> slice:
-    """Which inputs are values; the others are positions."""
+    """Returns the range of inputs that are values; the others are positions."""
     if op.known.moved is not None:
         return op.known.moved
     return slice(0, 1) if op.known.samples is Samples.REDUCED else slice(None)
@@ -48,7 +48,7 @@ def _split(op: Op, order: Array) -> Positions | None:
 
 
 def _rows(op: Op, order: Array) -> Positions | None:
-    """A PAD: input 1 has a row for each dimension."""
+    """Moves a PAD, whose input 1 has a row for each dimension."""
     table = _constant(op, 1)
     return None if table is None else Positions(op.options, {1: table[np.argsort(order)]})
 
@@ -73,7 +73,7 @@ def _strided_slice(op: Op, order: Array) -> Positions | None:
 
 
 def _each_dimension(op: Op, order: Array, count: int) -> Positions | None:
-    """The inputs after the first have a number for each dimension."""
+    """Moves an operator whose inputs after the first have a number for each dimension."""
     numbers = [_constant(op, index) for index in range(1, count + 1)]
     back = np.argsort(order)
     known = [
@@ -100,7 +100,7 @@ def _constant(op: Op, index: int) -> Array | None:
     return None if tensor is None else tensor.data
 
 
-# For each operator that does the same to values in any order of dimensions.
+# For each operator that can work on values with their dimensions in another order.
 POSITIONS: dict[str, Callable[[Op, Array], Positions | None]] = {
     **{op.name: _elementwise for op in KNOWN_OPS if op.samples is Samples.EACH},
     **{op.name: _reduction for op in KNOWN_OPS if op.samples is Samples.REDUCED},

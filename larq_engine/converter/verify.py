@@ -1,4 +1,4 @@
-"""What a legal graph is; asked after every rule, so that a broken one is caught where it broke."""
+"""Checks that a graph is legal, after every rule, so that a broken rule is caught at once."""
 
 from larq_engine.converter import lce_ops
 from larq_engine.converter.graph import Graph, Op, Tensor
@@ -6,13 +6,13 @@ from larq_engine.converter.padding import read_pads
 
 
 def verify(graph: Graph, after: str) -> None:
-    """Raises AssertionError, naming the step after which the graph is not legal."""
+    """Raises AssertionError if the graph is not legal; the error names the step before."""
     made: set[int] = {id(tensor) for tensor in graph.inputs}
     for op in graph.ops:
         for tensor in op.inputs:
             if tensor is None:
                 continue
-            # In a file, variables and empty tensors are read that nobody makes.
+            # In a file, operators may read variables and empty tensors that no operator makes.
             from_file = tensor.producer is None and tensor.origin is not None
             known = tensor.is_constant or id(tensor) in made or from_file
             _expect(known, after, op, f"reads '{tensor.name}' before it is made")
@@ -25,7 +25,8 @@ def verify(graph: Graph, after: str) -> None:
         if lce_ops.is_ours(op):
             _LEGAL[op.kind](op, after)
         if op.kind == "RESHAPE" and op.extra is None:
-            # One that a rule made. In a file, sizes known only at run time may be anything.
+            # This one was made by a rule. In a file, sizes known only at run time may be any
+            # numbers.
             _reshape(op, after)
     for tensor in graph.outputs:
         legal = id(tensor) in made or tensor.is_constant
@@ -38,7 +39,7 @@ def _expect(legal: bool, after: str, op: Op, problem: str) -> None:
         raise AssertionError(f"after {after}: {op.kind} '{op.name}': {problem}")
 
 
-# What signs are taken of, and what they become again.
+# Types of which signs are taken, and types that bits become again.
 _NUMBERS = ("FLOAT32", "INT8", "BOOL")
 
 
@@ -86,7 +87,7 @@ def _convolution(op: Op, after: str) -> None:
     last = lce_ops.words(channels) if writes_bits else channels
     _expect(op.output.shape[3] == last, after, op, "wrong output")
     if bits.signature is not None or op.output.signature is not None:
-        return  # The sizes of an open shape are made up.
+        return  # The sizes of an open shape are placeholders.
     pads = read_pads(op.options)
     sizes = [
         _positions(bits.shape[axis], filters.shape[axis], op.options, direction, padding)
@@ -100,7 +101,7 @@ def _convolution(op: Op, after: str) -> None:
 def _positions(
     size: int, taps: int, options: dict[str, int], direction: str, pads: tuple[int, int] | None
 ) -> int:
-    """Where a filter can be along one direction."""
+    """Returns the number of positions of a filter along one direction."""
     if pads is not None:
         size += sum(pads) - (taps - 1) * options[f"dilation_{direction}_factor"]
     return -(-size // options[f"stride_{direction}"])

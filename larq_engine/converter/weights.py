@@ -1,11 +1,11 @@
-"""Recognises binary weights: in each output channel, plus or minus one size and nothing else.
+"""Recognises binary weights: in each output channel, only plus or minus one number, its size.
 
-Larq's quantizers, scales per channel and folded batch norms all keep the sizes of a channel equal
-to the last bit, so there is no tolerance: weights that are almost binary stay as they are.
+Larq's quantizers, scales per channel and folded batch norms all keep the sizes in a channel equal
+to the last bit. So there is no tolerance: weights that are almost binary stay as they are.
 
-Weights of more bits are odd multiples of one size, or numbers at equal distances that are these
-around a centre. What makes them divides by 2^bits - 1, which rounds, so those may be off by what
-float32 rounds.
+Weights of more bits are odd multiples of one size, or numbers at equal distances: odd multiples
+around a centre. Quantizers make them by dividing by 2^bits - 1, which rounds. So these weights may
+be off by float32's rounding.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from larq_engine.converter.lce_ops import MOST_BITS, odd_type
 from larq_engine.converter.signs import NotBinary
 from larq_engine.python.operators import KNOWN_OPS
 
-# Temporary arrays stay below this many elements, whatever the size of the weights.
+# Most elements of a temporary array, for weights of any size.
 _CHUNK = 1 << 22
 
 
@@ -27,27 +27,27 @@ WEIGHTED_KINDS = tuple(op.name for op in KNOWN_OPS if op.weights is not None and
 
 
 def channel_axis(op: Op, dimensions: int) -> int:
-    """Which dimension of a layer's weights has its output channels."""
+    """Returns the dimension of a layer's weights that has its output channels."""
     weights = op.known.weights
     assert weights is not None
     axis = weights.channel_axis
     if is_turned(op):
         axis = weights.rank - 1 - axis
-    # From the end, as matrices can be stacked.
+    # The axis is counted from the end, as matrices can be stacked.
     return (axis - weights.rank) % dimensions
 
 
 def is_turned(op: Op) -> bool:
-    """Whether a layer's weights are matrices with their dimensions exchanged."""
+    """Tells whether a layer's weights are matrices that are stored transposed."""
     weights = op.known.weights
     return weights is not None and bool(getattr(op.options, weights.turned_by, False))
 
 
 @dataclass(frozen=True)
 class OddWeights:
-    """weight = scale[o] * odd[o, ...], o the output channel, the first axis.
+    """weight = scale[o] * odd[o, ...], where o is the output channel, the first axis.
 
-    The odd whole numbers are 2^bits - 1 at most: +1 and -1 for one bit.
+    The odd numbers lie between -(2^bits - 1) and 2^bits - 1: +1 and -1 for one bit.
     """
 
     odd: Array
@@ -64,7 +64,7 @@ class CentredWeights:
 
 
 def find_odd_weights(weights: Array) -> OddWeights | NotBinary:
-    """Looks at float weights [output channels, ...] for +-1 first, then for more bits."""
+    """Finds float weights [output channels, ...] that are +-1 first, then those of more bits."""
     scale = scales(weights)
     if not isinstance(scale, NotBinary):
         return OddWeights(np.where(np.signbit(weights), np.int8(-1), np.int8(1)), scale, 1)
@@ -76,7 +76,7 @@ def find_odd_weights(weights: Array) -> OddWeights | NotBinary:
 
 
 def find_centred_weights(weights: Array) -> CentredWeights | None:
-    """Looks for as many numbers at equal distances as 8 bits can tell apart."""
+    """Finds weights that are up to 256 numbers at equal distances in each output channel."""
     found = _find_numbers(weights, _even_rows)
     if found is None:
         return None
@@ -86,7 +86,7 @@ def find_centred_weights(weights: Array) -> CentredWeights | None:
     bits = max(1, int(counts.max()).bit_length())
     most = 2**bits - 1
     odd = 2 * counts - most
-    # Channels of one number are of one sign, around 0.
+    # A channel with a single number becomes signs around 0.
     odd[alike] = np.where(low[alike] < 0, -1, 1).reshape(-1, *[1] * (odd.ndim - 1))
     size = np.where(alike, np.abs(low), distance / 2)
     centre = np.where(alike, 0, low + size * most)
@@ -96,13 +96,13 @@ def find_centred_weights(weights: Array) -> CentredWeights | None:
 def _find_numbers(
     weights: Array, find: Callable[[Array], tuple[Array, Array] | None]
 ) -> tuple[Array, Array] | None:
-    """Whole numbers for weights and a size for each channel, from what finds both for some rows."""
+    """Returns a whole number for each weight and a size for each channel; `find` does some rows."""
     rows = weights.reshape(len(weights), -1)
     if not rows.size or not np.isfinite(rows).all():
         return None
     numbers = np.zeros(rows.shape, np.int16)
     step = max(1, _CHUNK // rows.shape[1])
-    # Most weights are not of few bits, which one channel tells.
+    # Most weights are not of few bits, and the first channel alone shows that.
     starts = [(0, 1), *((start, start + step) for start in range(1, len(rows), step))]
     sizes = []
     for start, end in starts:
@@ -116,14 +116,14 @@ def _find_numbers(
     return numbers.reshape(weights.shape), np.concatenate(sizes)
 
 
-# Of the largest weight: of the smallest one it is a multiple.
+# Largest error of a weight, as a share of the largest weight, not of the weight itself.
 _ODD_ROUNDING = 2.0**-20
 
 
 def _odd_rows(rows: Array) -> tuple[Array, Array] | None:
-    """The odd numbers and the size of each row, the smallest numbers that there are.
+    """Returns the odd numbers and the size of each row, with the smallest numbers that fit.
 
-    Rows of zeros are of size 0.
+    A row of zeros has the size 0.
     """
     sizes = np.abs(rows).max(axis=1).astype(np.float64)
     odd, scale = np.ones(rows.shape, np.int16), np.zeros(len(rows))
@@ -143,9 +143,10 @@ def _odd_rows(rows: Array) -> tuple[Array, Array] | None:
 
 
 def _even_rows(rows: Array) -> tuple[Array, Array] | None:
-    """How many distances the numbers of each row are above the lowest, and the largest distances.
+    """Returns for each number how many distances it is above its row's lowest, and the distances.
 
-    Of rows of one number, that is none, and 0.
+    The distances are the largest that fit. A row with a single number has counts of 0 and the
+    distance 0.
     """
     low = rows.min(axis=1).astype(np.float64)
     spread = rows.max(axis=1) - low
@@ -159,7 +160,7 @@ def _even_rows(rows: Array) -> tuple[Array, Array] | None:
         above = rows[left] - low[left, None]
         size = spread[left] / most
         nearest = np.rint(above / size[:, None])
-        # Two numbers are two to the last bit, and no more of them by rounding.
+        # Two numbers must be exact to the last bit, so that rounding does not make a third one.
         bound = 0 * off[left] if most == 1 else off[left]
         fits = (np.abs(above - nearest * size[:, None]) <= bound[:, None]).all(axis=1)
         fits &= (size > 4 * bound) & (np.gcd.reduce(nearest.astype(np.int64), axis=1) == 1)
@@ -170,7 +171,7 @@ def _even_rows(rows: Array) -> tuple[Array, Array] | None:
 
 
 def scales(weights: Array) -> Array | NotBinary:
-    """The size of the weights of each output channel, or why it is not one size."""
+    """Returns the size of each output channel's weights, or why it is not a single number."""
     rows = weights.reshape(len(weights), -1)
     if not rows.size:
         return NotBinary("it has no weights", "give it at least one filter")
@@ -209,5 +210,5 @@ def scales(weights: Array) -> Array | NotBinary:
     )
 
 
-# For the report's words only; LCE takes weights for binary that are off by up to 0.005.
+# Used only for the report's text; LCE takes weights that are off by up to 0.005 for binary.
 _ALMOST = 0.05
