@@ -62,8 +62,8 @@ void SetInputs(HostModel& model, const Flags& flags) {
   }
 }
 
-// At least `runs`, and on until `min_secs` are over, but not beyond `max_secs`; if there is
-// anything to do, one run is done whatever `max_secs`.
+// Runs the model `runs` times or until `min_secs` are over, whichever takes longer, but not beyond
+// `max_secs`. Runs at least once, if there is anything to do.
 Statistics RunAndTime(HostModel& model, int runs, double min_secs, double max_secs) {
   std::vector<double> times;
   const Stopwatch all;
@@ -142,7 +142,7 @@ void Initialize(HostModel& model, BenchmarkedEngine& engine, const Flags& flags,
   result.outputs = model.outputs();
 }
 
-// Files are looked for before the model runs, which may take long.
+// Files are matched before the model runs, because runs may take long.
 void RunFirst(HostModel& model, BenchmarkedEngine& engine, const Flags& flags,
               BenchmarkResult& result) {
   const std::vector<std::string> outputs = Names(model.outputs());

@@ -1,4 +1,4 @@
-// Loads, runs, times and compares a model.
+// Benchmarks a model: loads it, runs it, times it and compares its outputs with files.
 #ifndef BENCHMARKS_MODEL_BENCHMARK_H_
 #define BENCHMARKS_MODEL_BENCHMARK_H_
 
@@ -31,9 +31,9 @@ struct BenchmarkResult {
   uint64_t model_bytes = 0;
   std::vector<HostTensor> inputs;
   std::vector<HostTensor> outputs;
-  std::vector<std::string> kernels;  // the rows that the model's layers run on, each once
+  std::vector<std::string> kernels;  // rows that the model's layers run on, each once
 
-  // Milliseconds.
+  // Times in milliseconds.
   double library_ms = 0;  // opening LiteRT and making its environment
   double load_ms = 0;     // reading and checking the file
   double compile_ms = 0;  // delegates, plans, buffers
@@ -41,7 +41,7 @@ struct BenchmarkResult {
   Statistics warmup;
   Statistics measured;
 
-  // Of this process.
+  // Memory of this process.
   int64_t bytes_before_init = 0;
   int64_t bytes_after_init = 0;
   int64_t peak_bytes = 0;

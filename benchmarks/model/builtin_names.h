@@ -1,4 +1,4 @@
-// What the schema of .tflite files calls its operators.
+// Names of operators in the schema of .tflite files.
 #ifndef BENCHMARKS_MODEL_BUILTIN_NAMES_H_
 #define BENCHMARKS_MODEL_BUILTIN_NAMES_H_
 
@@ -6,7 +6,8 @@
 
 namespace larq_engine {
 
-// By the schema's number, such as "CONV_2D"; the number of one that is newer than this program.
+// Returns the name for the schema's number, such as "CONV_2D". Returns the number itself if it is
+// newer than this program.
 std::string BuiltinName(int kind);
 
 }  // namespace larq_engine

@@ -14,7 +14,7 @@ BenchmarkedEngine::BenchmarkedEngine(const Flags& flags) {
   const char* keys[] = {"num_threads", "kernel", "fuse", "device", "placement"};
   const char* values[] = {threads.c_str(), flags.kernel.c_str(), flags.fuse ? "on" : "off",
                           flags.device.c_str(), flags.placement.c_str()};
-  static std::string refusal;  // static: the interface hands the error function no data of ours
+  static std::string refusal;  // static, because the error function gets no data of ours
   delegate_ = tflite_plugin_create_delegate(keys, values, std::size(keys),
                                             [](const char* message) { refusal = message; });
   if (delegate_ == nullptr) throw UsageError(refusal);

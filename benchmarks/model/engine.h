@@ -21,7 +21,7 @@ class BenchmarkedEngine {
 
   TfLiteDelegate* delegate() const { return delegate_; }
 
-  // That its plans hold on devices with memory of their own.
+  // Returns the memory that the engine's plans hold on devices with memory of their own.
   std::vector<MemoryReport> DeviceMemory() const;
 
   void StartProfile();

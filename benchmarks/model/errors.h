@@ -1,4 +1,4 @@
-// What ends the program before its time. Any other std::exception: exit code 1.
+// Errors that end the program. Any other std::exception ends it with exit code 1.
 #ifndef BENCHMARKS_MODEL_ERRORS_H_
 #define BENCHMARKS_MODEL_ERRORS_H_
 
@@ -6,7 +6,7 @@
 
 namespace larq_engine {
 
-// What the user typed cannot be meant: exit code 2.
+// The command line makes no sense: exit code 2.
 class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -16,7 +16,8 @@ class RunError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The model is damaged or LiteRT refuses it: a RunError in the making, without the model's name.
+// The model is damaged or LiteRT refuses it. Callers turn it into a RunError, which names the
+// model.
 class ModelError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };

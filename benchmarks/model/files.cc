@@ -30,7 +30,8 @@ std::string TemporaryName(const std::string& path) {
 }  // namespace
 
 std::vector<uint8_t> ReadFile(const std::string& path) {
-  // Without waiting: a pipe that nobody writes to would be opened for ever.
+  // The file is opened without waiting, because opening a pipe that nobody writes to would take for
+  // ever.
   const int descriptor = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0) Fail(path, "cannot open the file");
   const FilePtr file(fdopen(descriptor, "rb"));
@@ -46,7 +47,7 @@ std::vector<uint8_t> ReadFile(const std::string& path) {
                    std::to_string(status.st_size) + " bytes");
   }
   std::vector<uint8_t> content(static_cast<size_t>(status.st_size));
-  if (content.empty()) return content;  // without memory, which fread may not be given
+  if (content.empty()) return content;  // it has no memory, and fread must not get a null pointer
   if (std::fread(content.data(), 1, content.size(), file.get()) != content.size()) {
     Fail(path, "cannot read the file");
   }

@@ -1,4 +1,4 @@
-// Whole files. Errors name the file and the system's reason (RunError).
+// Reads and writes whole files. Errors name the file and the system's reason (RunError).
 #ifndef BENCHMARKS_MODEL_FILES_H_
 #define BENCHMARKS_MODEL_FILES_H_
 
@@ -11,10 +11,11 @@ namespace larq_engine {
 
 std::vector<uint8_t> ReadFile(const std::string& path);
 
-// Throws if WriteFile could not write there. Nothing is left behind.
+// Throws if WriteFile could not write to the path. Leaves nothing behind.
 void CheckWritable(const std::string& path);
 
-// Writes beside the path and renames: whoever reads sees the old file or the whole new one.
+// Writes a file beside the path and renames it, so that a reader sees the old file or the whole new
+// one.
 void WriteFile(const std::string& path, std::span<const uint8_t> content);
 
 }  // namespace larq_engine

@@ -24,7 +24,7 @@ constexpr double kMaxSeconds = 1e6;
 
 struct FlagSpec {
   std::string_view name;
-  std::string_view form;  // of the value, for --help; empty: a switch, true if it stands alone
+  std::string_view form;  // the value in --help; empty: a switch, which is true without a value
   std::string_view help;
   std::function<void(Flags& flags, std::string_view value)> set;
 };
@@ -43,7 +43,7 @@ std::optional<int> ReadWhole(std::string_view text) {
   return number;
 }
 
-// Not by from_chars, which the libc++ of Android's NDK has for whole numbers only.
+// from_chars is not used, because the libc++ of Android's NDK has it for whole numbers only.
 std::optional<double> ReadReal(const std::string& text) {
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);

@@ -8,13 +8,13 @@
 
 namespace larq_engine {
 
-// Of inferences in one go. Their times are kept, which takes 80 MB here: a small device has no more
-// to give.
+// The most inferences in a row. Their times are kept, and so many take 80 MB: a small device can
+// spare no more.
 inline constexpr int kMaxRuns = 10'000'000;
 
 struct Flags {
   std::string graph;
-  std::string litert;  // empty: look for it
+  std::string litert;  // empty: it is searched for
   int num_threads = 1;
   int num_runs = 50;
   double min_secs = 1;
@@ -28,7 +28,8 @@ struct Flags {
   bool enable_op_profiling = false;
   std::string output_json;
   std::string profile_out;
-  // Pairs "tensor:path", not taken apart: names may hold colons, and only the model knows them.
+  // Pairs "tensor:path". They are not split here, because names may contain colons, and only the
+  // model knows the names.
   std::vector<std::string> input_value_files;
   std::vector<std::string> save_outputs;
   std::vector<std::string> check;
@@ -37,10 +38,10 @@ struct Flags {
   bool list_kernels = false;
 };
 
-// The arguments are those after the program's name. Throws UsageError.
+// Parses the arguments after the program's name. Throws UsageError.
 Flags ParseFlags(std::span<const char* const> arguments);
 
-// What --help prints.
+// Returns the text that --help prints.
 std::string HelpText();
 
 }  // namespace larq_engine

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::array kCrashes = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV};
 
-// For the handler, which is given nothing of ours; it may call only what POSIX lists as safe there.
+// Data for the signal handler, which gets none as arguments. It may call only functions that POSIX
+// lists as safe in handlers.
 struct {
   std::atomic<int> from;
   std::atomic<int> to;
@@ -31,7 +32,7 @@ void HandleCrash(int signal) {
   for (ssize_t length; (length = read(crash.from, block, sizeof(block))) > 0;) {
     if (write(crash.to, block, static_cast<size_t>(length)) < 0) break;
   }
-  raise(signal);  // waits for the end of this function; then the crash goes on as without it
+  raise(signal);  // takes effect when this function ends: the crash then goes on as usual
 }
 
 void StartHandling(int from, int to) {
@@ -91,7 +92,7 @@ std::string FirstError(std::string_view messages) {
   if (start >= messages.size()) return "";
   std::string_view error = messages.substr(start + kError.size());
   error = error.substr(0, error.find('\n'));
-  // "[file.cc:123] " is where LiteRT says it.
+  // LiteRT puts the place in its source, "[file.cc:123] ", before the message.
   const size_t place = error.find("] ");
   if (error.starts_with('[') && place != std::string_view::npos) error.remove_prefix(place + 2);
   while (error.ends_with(' ') || error.ends_with('.')) error.remove_suffix(1);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr LiteRtParamIndex kSignature = 0;
 
-// What LiteRT's calls of our accelerator need; it hands them no data of ours.
+// Data for LiteRT's calls of our accelerator, which pass none of ours.
 struct {
   const LiteRtLibrary* library;
   TfLiteDelegate* engine;
@@ -27,7 +27,7 @@ LiteRtStatus Wrap(TfLiteDelegate* delegate, LiteRtDelegateWrapper* wrapper) {
       reinterpret_cast<TfLiteOpaqueDelegate*>(delegate), [](TfLiteOpaqueDelegate*) {}, wrapper);
 }
 
-// A delegate as LiteRT describes an accelerator.
+// Describes a delegate as an accelerator of LiteRT's.
 constexpr LiteRtAcceleratorDef Accelerator(LiteRtGetNameFunction get_name,
                                            LiteRtCreateDelegateFunction create_delegate) {
   return {
@@ -87,7 +87,7 @@ const char* StatusName(LiteRtStatus status) {
   }
 }
 
-// As in the Python package: numbers instead of names that are missing or not unique.
+// Replaces names by numbers if any name is missing or not unique, like the Python package.
 void MakeNamesUnique(std::vector<HostTensor>& tensors) {
   std::set<std::string_view> names = {""};
   const bool unique = std::all_of(tensors.begin(), tensors.end(), [&](const HostTensor& tensor) {
@@ -112,8 +112,8 @@ void HostModel::Check(LiteRtStatus status, std::string_view task) {
 HostModel::HostModel(const LiteRtLibrary& library, TfLiteDelegate* engine, HostPlanReader* reader)
     : library_(library), has_profiler_(reader != nullptr) {
   applied = {&library, engine, reader == nullptr ? nullptr : reader->delegate()};
-  // Accelerators are applied in the order in which they are registered. Left to itself the
-  // environment begins with XNNPACK, which then takes the float operators between ours.
+  // Accelerators are applied in the order in which they are registered. By default the environment
+  // registers XNNPACK first, which would then take the float operators between ours.
   const LiteRtEnvOption nothing = {
       kLiteRtEnvOptionTagAutoRegisterAccelerators,
       {.type = kLiteRtAnyTypeInt, .int_value = 0},
@@ -152,7 +152,7 @@ void HostModel::Register(const LiteRtAcceleratorDef& functions) {
   Check(library_.SetIsAcceleratorDelegateResponsibleForJitCompilation(
             accelerator, functions.is_tflite_delegate_responsible_for_jit_compilation),
         kTask);
-  // The environment owns it from here on.
+  // The environment now owns the accelerator.
   Check(library_.RegisterAccelerator(environment_, accelerator, nullptr, nullptr), kTask);
 }
 
@@ -161,7 +161,7 @@ void HostModel::Load(std::span<const uint8_t> file) {
         "load the model");
 }
 
-// LiteRT hands options on as text in TOML, by the name of who reads it.
+// Adds an option. LiteRT passes options on as text in TOML, addressed by the name of the reader.
 void HostModel::AddOptions(LiteRtOptions options, const char* identifier, const std::string& text) {
   constexpr char kTask[] = "take options";
   LiteRtOpaqueOptions opaque = nullptr;
@@ -176,7 +176,7 @@ LiteRtOptions HostModel::MakeOptions(int num_threads) {
   Check(library_.SetOptionsHardwareAccelerators(options, kLiteRtHwAcceleratorCpu), "take options");
   const std::string threads = "num_threads = " + std::to_string(num_threads) + "\n";
   AddOptions(options, "xnnpack", threads);
-  AddOptions(options, "cpu_delegate", threads);  // the operators that no delegate takes
+  AddOptions(options, "cpu_delegate", threads);  // for the operators that no delegate takes
   if (has_profiler_) AddOptions(options, "runtime_options_string", "enable_profiling = true\n");
   return options;
 }
@@ -204,7 +204,7 @@ void HostModel::Compile(int num_threads) {
           "make a buffer for output '" + outputs_[i].name + "'");
     output_buffers_.push_back(MakeBuffer(outputs_[i], needs));
   }
-  messages_.Take();  // of what did not fail
+  messages_.Take();  // drops messages of calls that did not fail
 }
 
 HostTensor HostModel::Describe(const char* name, LiteRtTensor tensor, const LiteRtLayout& layout) {
@@ -265,8 +265,8 @@ void HostModel::DescribeOutputs(LiteRtSignature signature) {
   MakeNamesUnique(outputs_);
 }
 
-// The system grants what it does not have and ends the program later; a corrupted shape asks for
-// that.
+// Throws if inputs and outputs exceed the machine's memory. A corrupted shape may ask for that, and
+// the system grants memory that it does not have and ends the program later.
 void HostModel::CheckMemory() {
   const double memory =
       static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
@@ -327,7 +327,7 @@ std::vector<HostEntry> HostModel::RunWithProfiler() {
   }
   LiteRtProfiler profiler = nullptr;
   Check(library_.CompiledModelGetProfiler(compiled_, &profiler), kTask);
-  Check(library_.StartProfiler(profiler), kTask);  // forgets what was before
+  Check(library_.StartProfiler(profiler), kTask);  // forgets earlier events
   Run();
   Check(library_.StopProfiler(profiler), kTask);
   int count = 0;
@@ -338,7 +338,8 @@ std::vector<HostEntry> HostModel::RunWithProfiler() {
   for (const ProfiledEventData& event : std::span(events).first(static_cast<size_t>(count))) {
     constexpr uint64_t kMainGraph = 0;
     const bool is_operator = event.event_type == kLiteRtOperatorInvokeEvent;
-    // The engine's are there too; unlike XNNPACK's they have a start.
+    // The engine's events are in the list, too. They have a start time, which XNNPACK's do not
+    // have.
     const bool is_xnnpacks = event.event_type == kLiteRtDelegateProfiledOperatorInvokeEvent &&
                              event.start_timestamp_us == 0;
     if (event.event_metadata2 != kMainGraph || !(is_operator || is_xnnpacks)) continue;

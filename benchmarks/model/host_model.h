@@ -1,4 +1,4 @@
-// A model in LiteRT, its operators first offered to the engine and then to XNNPACK.
+// A model in LiteRT. Its operators are first offered to the engine and then to XNNPACK.
 #ifndef BENCHMARKS_MODEL_HOST_MODEL_H_
 #define BENCHMARKS_MODEL_HOST_MODEL_H_
 
@@ -25,12 +25,12 @@ struct HostTensor {
   size_t bytes;
 };
 
-// Everything throws ModelError with the host's reason. While it lives, standard error is the
-// host's.
+// All functions throw ModelError with the host's reason. While a model lives, standard error
+// belongs to the host.
 class HostModel {
  public:
-  // Makes LiteRT's environment. The delegate must outlive the model, and so must the reader: with
-  // one, LiteRT's profiler can be started.
+  // Makes LiteRT's environment. The delegate and the reader must outlive the model. With a reader,
+  // LiteRT's profiler can be started.
   HostModel(const LiteRtLibrary& library, TfLiteDelegate* engine, HostPlanReader* reader = nullptr);
   ~HostModel();
   HostModel(const HostModel&) = delete;
@@ -40,14 +40,14 @@ class HostModel {
   void Load(std::span<const uint8_t> file);
   void Compile(int num_threads);
 
-  // Of the first signature, known once it is compiled.
+  // Tensors of the first signature. They are known once the model is compiled.
   const std::vector<HostTensor>& inputs() const { return inputs_; }
   const std::vector<HostTensor>& outputs() const { return outputs_; }
 
-  // `data` has the input's size.
+  // `data` must have the input's size.
   void SetInput(size_t input, std::span<const uint8_t> data);
   void Run();
-  // One run with LiteRT's profiler on.
+  // Runs once with LiteRT's profiler on.
   std::vector<HostEntry> RunWithProfiler();
   std::vector<uint8_t> Output(size_t output);
 
@@ -61,7 +61,7 @@ class HostModel {
   void CheckMemory();
   LiteRtTensorBuffer MakeBuffer(const HostTensor& tensor, LiteRtTensorBufferRequirements needs);
   void* Lock(LiteRtTensorBuffer buffer, LiteRtTensorBufferLockMode mode);
-  // Throws what LiteRT "could not" do if that is so.
+  // Throws ModelError that LiteRT could not do `task`, if `status` says so.
   void Check(LiteRtStatus status, std::string_view task);
 
   const LiteRtLibrary& library_;

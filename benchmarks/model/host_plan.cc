@@ -7,7 +7,7 @@ HostPlanReader::HostPlanReader(const TfLiteDelegate* engine) : engine_(engine) {
   delegate_.flags = kTfLiteDelegateFlagsAllowDynamicTensors;  // or LiteRT prepares all nodes first
   delegate_.Prepare = [](TfLiteContext* context, TfLiteDelegate* delegate) {
     auto* reader = static_cast<HostPlanReader*>(delegate->data_);
-    // The main graph is the first; the others are parts of its operators.
+    // The first graph is the main one. Later graphs are parts of its operators.
     if (!reader->has_read_) reader->Read(context);
     reader->has_read_ = true;
     return kTfLiteOk;

@@ -1,4 +1,5 @@
-// What LiteRT made of a model: who computes which of its operators, in the order of execution.
+// The plan that LiteRT made of a model: who computes which of its operators, in the order of
+// execution.
 #ifndef BENCHMARKS_MODEL_HOST_PLAN_H_
 #define BENCHMARKS_MODEL_HOST_PLAN_H_
 
@@ -12,10 +13,10 @@ enum class HostPart { kEngine, kXnnpack, kOperator };
 
 struct HostPlanStep {
   HostPart part = HostPart::kOperator;
-  std::vector<int> nodes = {};  // of the main graph; of kOperator one
+  std::vector<int> nodes = {};  // of the main graph; kOperator has one
 };
 
-// A delegate that takes nothing: applied after all others, it sees what they took.
+// A delegate that takes no nodes. It is applied after all others, so it sees which nodes they took.
 class HostPlanReader {
  public:
   explicit HostPlanReader(const TfLiteDelegate* engine);
@@ -24,7 +25,7 @@ class HostPlanReader {
 
   TfLiteDelegate* delegate() { return &delegate_; }
 
-  // Empty before a model was prepared, and where its host did not tell.
+  // Returns nothing before a model was prepared, or if the host did not tell its plan.
   const std::vector<HostPlanStep>& steps() const { return steps_; }
 
  private:

@@ -1,4 +1,5 @@
-// Runs a model with LiteRT's profiler on, which costs time: beside the runs whose time counts.
+// Runs a model with LiteRT's profiler on. The profiler takes time, so the runs that are timed are
+// others.
 #ifndef BENCHMARKS_MODEL_HOST_PROFILE_H_
 #define BENCHMARKS_MODEL_HOST_PROFILE_H_
 
@@ -18,9 +19,9 @@
 namespace larq_engine {
 
 struct HostProfile {
-  std::vector<OperatorNames> names;  // of all nodes of the main graph
+  std::vector<OperatorNames> names;  // for all nodes of the main graph
   std::optional<HostTimes> times;
-  std::string refusal;  // why there are none; else empty
+  std::string refusal;  // reason why there are no times; else empty
   int runs = 0;
 
   std::span<const HostOpTimes> ops() const {
@@ -28,8 +29,8 @@ struct HostProfile {
   }
 };
 
-// Runs until there are `runs` in all, or the time of --max_secs is over; at least once. No other
-// HostModel may be there.
+// Runs until there are `runs` runs in all, or the time of --max_secs is over; at least once. No
+// other HostModel may exist.
 void ProfileHost(const LiteRtLibrary& library, const Flags& flags, std::span<const uint8_t> file,
                  const std::function<void(HostModel&)>& set_inputs, int runs, HostProfile& profile);
 

@@ -8,7 +8,7 @@
 namespace larq_engine {
 namespace {
 
-// XNNPACK cuts off what is less than a microsecond: half of one on average.
+// XNNPACK's times are cut to whole microseconds, which loses half of one on average.
 constexpr double kCutOff = 0.5e-6;
 
 constexpr char kUnlike[] =
@@ -21,17 +21,20 @@ bool HasStepOf(Entries steps, const std::string& op) {
                      [&](const HostEntry& step) { return IsStepOf(step.name, op); });
 }
 
-// How well steps fit an operator; a step of a name that is not known may be anything.
+// Scores of how well a step fits an operator. A step whose name is unknown may be part of any
+// operator.
 enum Fit { kNone = 0, kUnknown = 1, kByName = 4 };
 
-// How many steps each operator takes: the division, in order, that fits best.
+// Returns how many steps each operator takes. Of all divisions that keep the order, it is the one
+// that fits best.
 std::vector<size_t> Divide(Entries steps, std::span<const std::string> ops) {
   struct Best {
-    int fit = -1;      // below 0: cannot be
-    size_t begin = 0;  // of the last operator's steps
+    int fit = -1;      // below 0: impossible
+    size_t begin = 0;  // first step of the last operator
   };
   const size_t count = steps.size();
-  // [operators][steps] from the start; every step is some operator's.
+  // best[operators][steps] divides the first steps among the first operators. Every step belongs to
+  // an operator.
   std::vector<std::vector<Best>> best(ops.size() + 1, std::vector<Best>(count + 1));
   best[0][0].fit = 0;
   for (size_t op = 0; op < ops.size(); ++op) {
@@ -44,7 +47,8 @@ std::vector<size_t> Divide(Entries steps, std::span<const std::string> ops) {
     for (size_t end = 0; end <= count; ++end) {
       Best& found = best[op + 1][end];
       Fit fit = kNone;
-      // From no step on: what fits either of two operators stays with the one before.
+      // Tries first no step, then more steps. So a step that fits either of two operators stays
+      // with the first one.
       for (size_t begin = end + 1; begin-- > 0;) {
         if (begin < end) fit = std::max(fit, fits[begin]);
         const int before = best[op][begin].fit;
@@ -69,7 +73,7 @@ std::string SourceOf(Entries steps, const std::string& op) {
   return "what XNNPACK does at its place in the order of operators: " + names;
 }
 
-// Takes the entries of one part of the plan from the front.
+// Removes the entries of one part of the plan from the front of `left`, and returns them.
 Entries TakePart(const HostPlanStep& part, Entries& left) {
   size_t count = 0;
   if (part.part == HostPart::kOperator) {

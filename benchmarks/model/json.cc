@@ -7,7 +7,7 @@
 namespace larq_engine {
 namespace {
 
-// The length of the UTF-8 character at the beginning of the text, 0 if there is none.
+// Returns the length of the UTF-8 character at the beginning of the text, 0 if there is none.
 size_t CharacterLength(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   const uint8_t lead = byte(0);

@@ -1,4 +1,4 @@
-// Writes JSON: values in the order in which they are given, indented.
+// Writes JSON: indented, with values in the order in which they are added.
 #ifndef BENCHMARKS_MODEL_JSON_H_
 #define BENCHMARKS_MODEL_JSON_H_
 
@@ -8,10 +8,10 @@
 
 namespace larq_engine {
 
-// Text as a JSON string. Bytes that are no UTF-8 become U+FFFD: names come from model files.
+// Writes text as a JSON string. Bytes that are no UTF-8 become U+FFFD: names come from model files.
 std::string JsonString(std::string_view text);
 
-// JSON knows no infinity and no NaN; they become null.
+// Writes a number. Infinities and NaN, which JSON does not know, become null.
 std::string JsonNumber(double value);
 
 class JsonWriter {
@@ -27,12 +27,12 @@ class JsonWriter {
     Put(key, std::to_string(value));
   }
 
-  // Of an object or array; its elements have an empty key in an array.
+  // Begin an object or array. Elements of an array have an empty key.
   void BeginObject(std::string_view key) { Open(key, '{'); }
   void BeginArray(std::string_view key) { Open(key, '['); }
   void End();
 
-  // Ends all that is open, and takes the text.
+  // Ends all open objects and arrays, and returns the text.
   std::string Finish();
 
  private:
@@ -41,7 +41,7 @@ class JsonWriter {
   void NewLine();
 
   std::string text_;
-  std::string open_;  // the closing brackets that are to come, the last first
+  std::string open_;  // closing brackets still to be written, the last one first
   bool first_ = true;
 };
 

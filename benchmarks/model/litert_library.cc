@@ -11,7 +11,7 @@ namespace {
 
 constexpr char kFileName[] = "libLiteRt.so";
 
-// The folder of this program with a slash at its end, empty if the system does not tell.
+// Returns the folder of this program with a slash at its end, empty if the system does not tell.
 std::string ProgramFolder() {
   char path[4096];
   const ssize_t length = readlink("/proc/self/exe", path, sizeof(path));
@@ -21,7 +21,8 @@ std::string ProgramFolder() {
 }
 
 void* OpenFile(const std::string& path) {
-  // The dynamic loader would wait for ever for a pipe that nobody writes to.
+  // Only files are opened, because the dynamic loader would wait for ever for a pipe that nobody
+  // writes to.
   struct stat status;
   if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     throw RunError("cannot open LiteRT's library: '" + path + "': expected a file, got none");
@@ -31,7 +32,7 @@ void* OpenFile(const std::string& path) {
 }
 
 void* Open(const std::string& path) {
-  // With a slash, or the dynamic loader would look elsewhere.
+  // Without a slash, the dynamic loader would look in other folders.
   if (!path.empty()) return OpenFile(path.find('/') == std::string::npos ? "./" + path : path);
   const std::string beside = ProgramFolder() + kFileName;
   if (access(beside.c_str(), F_OK) == 0) return OpenFile(beside);

@@ -1,4 +1,4 @@
-// libLiteRt.so, opened at run time.
+// libLiteRt.so, which is opened at run time.
 #ifndef BENCHMARKS_MODEL_LITERT_LIBRARY_H_
 #define BENCHMARKS_MODEL_LITERT_LIBRARY_H_
 
@@ -8,9 +8,9 @@
 
 namespace larq_engine {
 
-// The functions that are used, by their names without "LiteRt".
+// The functions that we use, by their names without "LiteRt".
 struct LiteRtLibrary {
-  std::string path;  // as the dynamic loader knows it
+  std::string path;  // the dynamic loader's path of it
   const LiteRtAcceleratorDef* xnnpack;
 
 #define LARQ_ENGINE_LITERT_FUNCTIONS(F)                                                            \
@@ -58,7 +58,7 @@ struct LiteRtLibrary {
                        LiteRtTensorBuffer*))
 #define LARQ_ENGINE_LITERT_MEMBER(name, arguments) LiteRtStatus(*name) arguments;
   LARQ_ENGINE_LITERT_FUNCTIONS(LARQ_ENGINE_LITERT_MEMBER)
-  // LiteRT's profiler: null, all of them, in a library that has none.
+  // LiteRT's profiler. All of these are null if the library has none.
 #define LARQ_ENGINE_LITERT_PROFILER_FUNCTIONS(F)                      \
   F(CompiledModelGetProfiler, (LiteRtCompiledModel, LiteRtProfiler*)) \
   F(StartProfiler, (LiteRtProfiler))                                  \
@@ -75,9 +75,9 @@ struct LiteRtLibrary {
   void (*DestroyEnvironment)(LiteRtEnvironment);
 };
 
-// An empty path: libLiteRt.so beside this program, or where the dynamic loader finds it. The
-// library stays open: it may have threads. Throws RunError if there is none, or one that is too
-// old.
+// Opens the library. With an empty path, it is libLiteRt.so beside this program, or wherever the
+// dynamic loader finds it. The library stays open, because it may have threads. Throws RunError if
+// there is no library, or one that is too old.
 LiteRtLibrary OpenLiteRt(const std::string& path);
 
 }  // namespace larq_engine

@@ -32,7 +32,7 @@ ExitCode Run(std::span<const char* const> arguments) {
     for (const std::string& kernel : machine.kernels) std::puts(kernel.c_str());
     return kOk;
   }
-  if (!flags.output_json.empty()) CheckWritable(flags.output_json);  // now, not after minutes
+  if (!flags.output_json.empty()) CheckWritable(flags.output_json);  // fails now, not after minutes
   if (!flags.profile_out.empty()) CheckWritable(flags.profile_out);
   const BenchmarkResult result = RunBenchmark(flags);
   std::fputs(TextReport(flags, machine, result).c_str(), stdout);
@@ -41,7 +41,7 @@ ExitCode Run(std::span<const char* const> arguments) {
     WriteFile(flags.output_json, {reinterpret_cast<const uint8_t*>(json.data()), json.size()});
   }
   if (!flags.profile_out.empty()) {
-    const std::vector<uint8_t> model = ReadFile(flags.graph);  // it was checked before it ran
+    const std::vector<uint8_t> model = ReadFile(flags.graph);  // the file was checked before it ran
     const std::string json = ProfileFile(flags, machine, model, RunForProfile(flags, model));
     WriteFile(flags.profile_out, {reinterpret_cast<const uint8_t*>(json.data()), json.size()});
   }
@@ -50,7 +50,7 @@ ExitCode Run(std::span<const char* const> arguments) {
   return ok ? kOk : kFailed;
 }
 
-// Reasons come from libraries too, and may have several lines.
+// Prints an error in one line. Reasons may come from libraries and have several lines.
 int Fail(const std::exception& error, ExitCode code) {
   std::string reason = error.what();
   std::replace(reason.begin(), reason.end(), '\n', ' ');

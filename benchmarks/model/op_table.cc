@@ -11,7 +11,7 @@ namespace {
 struct Column {
   const char* title;
   bool is_text;             // aligned to the left
-  bool is_of_devices_only;  // left out where the CPU computes all
+  bool is_of_devices_only;  // left out if the CPU computes everything
   std::string (*cell)(const OpRow& row);
 };
 
@@ -51,7 +51,7 @@ OpTable MakeOpTable(std::span<const StepProfile> steps, std::span<const HostOp> 
   double left = elapsed;
   for (const StepProfile& step : steps) {
     const double time = static_cast<double>(step.total_ns);
-    // A branch that the data did not take has steps without calls.
+    // A step has no calls if it is in a branch that the data did not take.
     const double calls = static_cast<double>(std::max<uint64_t>(step.calls, 1));
     const double macs = static_cast<double>(step.macs) + static_cast<double>(step.absorbed_macs);
     left -= time;

@@ -1,4 +1,4 @@
-// Where the time goes: a row for each operator, and one for what is left of the time.
+// A table of times: a row for each operator, and one for the rest of the time.
 #ifndef BENCHMARKS_MODEL_OP_TABLE_H_
 #define BENCHMARKS_MODEL_OP_TABLE_H_
 
@@ -14,41 +14,41 @@ namespace larq_engine {
 
 struct OpRow {
   std::string op;
-  std::string name;    // of the layer
-  std::string tensor;  // what the operator makes
-  int node = -1;       // in the file's graph; -1 of the last row
-  std::string device;  // where it is computed; of a transfer, where it leads
+  std::string name;    // name of the layer
+  std::string tensor;  // name of the output
+  int node = -1;       // in the file's graph; -1 for the last row
+  std::string device;  // device that computes it, or to which a transfer leads
   std::string kernel;
   uint64_t calls = 0;
   double ms_per_call = 0;
-  double percent = 0;     // of all runs together
-  double gmac_per_s = 0;  // 0: it does not multiply
+  double percent = 0;     // share of the time of all runs
+  double gmac_per_s = 0;  // 0 if it does not multiply
 };
 
-// The `op` of the row of what is left, as in the Python package.
+// The `op` of the row for the rest of the time. The Python package uses the same name.
 inline constexpr char kHostOp[] = "host runtime";
 
-// An operator that the host ran, in other runs than the engine's.
+// An operator that the host ran. Its time is from other runs than the engine's.
 struct HostOp {
   OperatorNames names;
   int node = 0;
-  double ms = 0;  // of one run
+  double ms = 0;  // time in one run
 };
 
 struct OpTable {
-  // The engine's in the order of execution, then the host's, then what is left.
+  // First the engine's operators in the order of execution, then the host's, then the rest.
   std::vector<OpRow> rows;
   int64_t runs = 0;
   double ms_per_run = 0;
 };
 
-// The host's operators take no more than the engine's left of the time: beyond that they are made
-// shorter, each by the same factor.
+// Makes the table. The host's operators must fit into the time that the engine's left over: if they
+// take more, all of them are scaled by the same factor.
 OpTable MakeOpTable(std::span<const StepProfile> steps, std::span<const HostOp> host_ops,
                     int64_t elapsed_ns, int64_t runs);
 
-// Aligned columns, one line for each row; nodes and devices only where there are others than the
-// CPU.
+// Formats the table in aligned columns, one line for each row. Nodes and devices are shown only if
+// there are other devices than the CPU.
 std::string FormatOpTable(const OpTable& table);
 
 }  // namespace larq_engine

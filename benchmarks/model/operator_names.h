@@ -1,4 +1,4 @@
-// What an operator of a file is called.
+// Names of an operator in a file.
 #ifndef BENCHMARKS_MODEL_OPERATOR_NAMES_H_
 #define BENCHMARKS_MODEL_OPERATOR_NAMES_H_
 
@@ -9,9 +9,9 @@
 namespace larq_engine {
 
 struct OperatorNames {
-  std::string op;      // such as "CONV_2D"; of a custom operator its own name
-  std::string layer;   // that it belongs to
-  std::string tensor;  // what it makes first; empty if it makes nothing
+  std::string op;      // such as "CONV_2D"; a custom operator's own name
+  std::string layer;   // layer that the operator belongs to
+  std::string tensor;  // first output; empty if there is none
 };
 
 OperatorNames NamesOf(const ModelFile& model, const FileGraph& graph, const FileOperator& op);

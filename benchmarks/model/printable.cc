@@ -11,14 +11,15 @@ struct Range {
   uint32_t last;
 };
 
-// Control characters, marks that are not seen, separators of lines, and what turns letters round.
+// Control characters, invisible marks, separators of lines, and marks that reverse the order of
+// letters.
 constexpr Range kNotShown[] = {
     {0, 0x1F},        {0x7F, 0x9F},     {0xAD, 0xAD},       {0x61C, 0x61C},
     {0x180E, 0x180E}, {0x200B, 0x200F}, {0x2028, 0x202E},   {0x2060, 0x206F},
     {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE007F},
 };
 
-// How many of the first bytes are one letter, and which; 0 if they are no UTF-8.
+// Decodes the first letter. Returns how many bytes it has, 0 if they are no UTF-8.
 size_t Decode(std::string_view text, uint32_t* letter) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   const uint8_t lead = byte(0);

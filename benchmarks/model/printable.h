@@ -7,11 +7,12 @@
 
 namespace larq_engine {
 
-// One line of text for a terminal: names come from files of strangers. What would move its cursor,
-// change its colours or turn the order of letters, and bytes that are no UTF-8, become U+FFFD.
+// Makes a text one line for a terminal, because names come from files of strangers. Bytes that are
+// no UTF-8, and characters that would move the cursor, change colours or reverse the order of
+// letters, become U+FFFD.
 std::string Printable(std::string_view text);
 
-// How many letters a text of UTF-8 has.
+// Returns the number of letters in a text of UTF-8.
 size_t Letters(std::string_view text);
 
 }  // namespace larq_engine

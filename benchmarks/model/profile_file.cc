@@ -29,7 +29,7 @@ bool IsRandom(const std::string& op) {
   return op == "RANDOM_STANDARD_NORMAL" || op == "RANDOM_UNIFORM" || op == "MULTINOMIAL";
 }
 
-// The main graph without the operators that constants alone lead to.
+// The main graph, without operators whose inputs are all constant.
 class Network {
  public:
   explicit Network(std::span<const uint8_t> file) : flatbuffer_(file) {
@@ -58,7 +58,7 @@ class Network {
 
   const FileGraph& graph() const { return model_.graphs[0]; }
   const std::vector<size_t>& nodes() const { return nodes_; }
-  const std::vector<int32_t>& values() const { return values_; }  // tensors
+  const std::vector<int32_t>& values() const { return values_; }  // numbers of tensors
   int64_t batch() const {
     const FileGraph& main = graph();
     const bool has_one =
@@ -82,7 +82,7 @@ class Network {
     return is_in(graph().inputs) ? "input" : is_in(graph().outputs) ? "output" : "inner";
   }
 
-  // Of those tensors that are no constants, each once.
+  // Returns those of the tensors that are no constants, each once.
   std::vector<size_t> ValuesAmong(const std::vector<int32_t>& tensors) const {
     std::vector<size_t> found;
     for (const int32_t tensor : tensors) {
@@ -100,7 +100,7 @@ class Network {
     return op == op_of_node_.end() ? std::set<size_t>{} : std::set<size_t>{op->second};
   }
 
-  // The operators of a step, and those that it stands in for.
+  // Adds the operators of a step, and those that it absorbed.
   void AddOps(const StepProfile& step, std::set<size_t>& ops) const {
     ops.merge(OpsOfNode(step.node));
     for (const int node : step.absorbed) ops.merge(OpsOfNode(node));
@@ -116,7 +116,7 @@ class Network {
   std::vector<size_t> nodes_;
   std::map<int, size_t> op_of_node_;
   std::vector<int32_t> values_;
-  std::map<int32_t, size_t> value_of_;  // of tensors
+  std::map<int32_t, size_t> value_of_;  // indexed by tensors
 };
 
 void AddNumbers(JsonWriter& json, const char* key, const std::set<size_t>& numbers) {
@@ -141,13 +141,13 @@ void AddSeconds(JsonWriter& json, std::vector<double> seconds) {
   json.End();
 }
 
-// The contents of "measurements" and "totals", each once.
+// Writes the contents of "measurements", each once.
 class Measurements {
  public:
   Measurements(const Flags& flags, const Network& network, JsonWriter& json)
       : flags_(flags), network_(network), json_(json) {}
 
-  // Of steps that ran together, or alone: all that have the same `group`.
+  // Adds a measurement for each group of steps that ran together: those with the same `group`.
   void AddSteps(const TimedRuns& runs) {
     std::map<int, std::vector<const TimedStep*>> groups;
     for (const TimedStep& timed : runs.steps) {
@@ -169,8 +169,8 @@ class Measurements {
     }
   }
 
-  // What the host took, divided among its operators as LiteRT's profiler divides it; in one row
-  // where that refused.
+  // Divides the host's time among its operators in the proportions of LiteRT's profiler. If the
+  // profiler refused, adds one row for all of them.
   void AddHost(const TimedRuns& runs) {
     if (!runs.host.refusal.empty()) AddRestOfHost(runs);
     std::vector<double> times;
@@ -290,7 +290,8 @@ void AddDevice(JsonWriter& json, const std::string& name, const std::string& tit
   json.End();
 }
 
-// The seconds of a value of no bytes, and the bytes a second: a line through what was moved.
+// Fits a line through the measured transfers. Returns the seconds of a transfer of no bytes, and
+// the bytes a second.
 std::pair<double, double> FitLink(const ProfileRuns& runs, const std::string& target) {
   double weight = 0, x = 0, y = 0, xx = 0, xy = 0;
   for (const TimedRuns* of : {&runs.fused, &runs.single}) {
@@ -299,7 +300,7 @@ std::pair<double, double> FitLink(const ProfileRuns& runs, const std::string& ta
       for (const double measured : timed.seconds) {
         const double seconds = std::max(measured, 1e-9);
         const double size = static_cast<double>(timed.step.bytes);
-        const double w = 1 / (seconds * seconds);  // relative errors count
+        const double w = 1 / (seconds * seconds);  // weighs relative errors
         weight += w;
         x += w * size;
         y += w * seconds;
@@ -347,7 +348,7 @@ void AddDevices(JsonWriter& json, const Machine& machine, const ProfileRuns& run
   json.End();
 }
 
-// The device beside the CPU that steps ran on; empty if there is none.
+// Returns the device beside the CPU that steps ran on; empty if there is none.
 std::string OtherDevice(const ProfileRuns& runs) {
   for (const TimedStep& timed : runs.fused.steps) {
     if (timed.step.device != kCpu) return timed.step.device;
@@ -389,7 +390,8 @@ std::string ProfileFile(const Flags& flags, const Machine& machine, std::span<co
   measurements.AddSteps(runs.single);
   measurements.AddSteps(runs.fused);
   measurements.AddSteps(runs.host);
-  // Beside a GPU, which has a clock of its own, what is left of the time is not the host's alone.
+  // With a GPU, which has a clock of its own, the rest of the time does not belong to the host
+  // only.
   if (gpu.empty()) measurements.AddHost(runs.fused);
   measurements.AddHost(runs.host);
   json.End();

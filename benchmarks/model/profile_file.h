@@ -1,5 +1,5 @@
-// The file of a profile, as `larq-engine profile` writes it: what `larq-engine place` and `report`
-// read. The format is that of larq_engine/placing/profile_file.py.
+// Writes a profile like `larq-engine profile` does, for `larq-engine place` and `report` to read.
+// larq_engine/placing/profile_file.py defines the format.
 #ifndef BENCHMARKS_MODEL_PROFILE_FILE_H_
 #define BENCHMARKS_MODEL_PROFILE_FILE_H_
 

@@ -15,10 +15,12 @@
 namespace larq_engine {
 namespace {
 
-// All ways of running take turns: what else a machine does comes and goes, and then falls on all.
+// The ways of running take turns in rounds, so that disturbances by other work on the machine fall
+// on all of them.
 constexpr int kRounds = 5;
 
-// What a placed model says itself is no measurement of what there is to choose from.
+// The placement in a model's file is ignored, so that the measurements cover all devices to choose
+// from.
 constexpr char kNoPlacement[] = "none";
 
 double SecondsSince(std::chrono::steady_clock::time_point start) {
@@ -46,7 +48,7 @@ void AddRun(std::vector<StepProfile> steps, double seconds, TimedRuns& runs) {
   runs.host_seconds.push_back(std::max(host, 0.0));
 }
 
-// Until there are `target` runs in all, or the time of --max_secs is over; at least once.
+// Runs until there are `target` runs in all, or the time of --max_secs is over; at least once.
 void RunAndTime(const LiteRtLibrary& library, const Flags& flags, std::span<const uint8_t> file,
                 size_t target, TimedRuns& runs) {
   BenchmarkedEngine engine(flags);
@@ -68,7 +70,7 @@ void RunAndTime(const LiteRtLibrary& library, const Flags& flags, std::span<cons
   } while (runs.seconds.size() < target && SecondsSince(begin) < flags.max_secs);
 }
 
-// Says where each operator was, so that it is there without its neighbours too.
+// Places each operator where it ran, so that it runs there without its neighbours too.
 std::string PlacementOf(const TimedRuns& runs, const std::string& given) {
   std::map<int, std::string> devices;
   for (const TimedStep& timed : runs.steps) {

@@ -1,4 +1,4 @@
-// Runs a model several times in each of a few ways, and keeps the time of every step of every run.
+// Runs a model many times in a few ways, and keeps the time of every step of every run.
 #ifndef BENCHMARKS_MODEL_PROFILE_RUN_H_
 #define BENCHMARKS_MODEL_PROFILE_RUN_H_
 
@@ -20,15 +20,15 @@ struct TimedStep {
 
 struct TimedRuns {
   std::vector<TimedStep> steps;
-  std::vector<double> seconds;       // of whole runs
-  std::vector<double> host_seconds;  // of them, what was in no step
-  HostProfile host;                  // of runs of their own
+  std::vector<double> seconds;       // times of whole runs
+  std::vector<double> host_seconds;  // parts of them outside all steps
+  HostProfile host;                  // from separate runs
 };
 
 struct ProfileRuns {
-  TimedRuns fused;   // as the engine runs the model
-  TimedRuns single;  // the same operators on the same devices, each alone
-  TimedRuns host;    // only what the host lacks is the engine's
+  TimedRuns fused;   // the engine's usual way
+  TimedRuns single;  // the same operators on the same devices, each by itself
+  TimedRuns host;    // the engine computes only what the host cannot
 };
 
 // Throws UsageError or RunError. `file` is the model.

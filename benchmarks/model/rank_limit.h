@@ -1,4 +1,4 @@
-// How many dimensions LiteRT's C interface has room for.
+// The number of dimensions that LiteRT's C interface has room for.
 #ifndef BENCHMARKS_MODEL_RANK_LIMIT_H_
 #define BENCHMARKS_MODEL_RANK_LIMIT_H_
 
@@ -7,8 +7,8 @@
 
 namespace larq_engine {
 
-// Throws FileError where a tensor has more: LiteRT 2.2 writes behind its array of sizes. The file
-// is a legal one.
+// Throws FileError if a tensor has more dimensions. Such a file is legal, but LiteRT 2.2 writes
+// beyond its array of sizes.
 void CheckRanks(std::span<const uint8_t> file);
 
 }  // namespace larq_engine

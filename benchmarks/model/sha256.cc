@@ -8,7 +8,7 @@
 namespace larq_engine {
 namespace {
 
-// FIPS 180-4. Fractions of the cube roots of the first primes.
+// Constants of FIPS 180-4: fractions of the cube roots of the first primes.
 constexpr std::array<uint32_t, 64> kRounds = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -19,7 +19,7 @@ constexpr std::array<uint32_t, 64> kRounds = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-// Fractions of their square roots.
+// Fractions of the square roots of the first primes.
 constexpr std::array<uint32_t, 8> kStart = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                             0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 
@@ -61,7 +61,7 @@ std::string Sha256(std::span<const uint8_t> data) {
   std::array<uint32_t, 8> state = kStart;
   const size_t whole = data.size() / kBlock * kBlock;
   for (size_t i = 0; i < whole; i += kBlock) AddBlock(data.data() + i, state);
-  // The rest, a one, zeros, and the number of bits.
+  // The last blocks hold the remaining bytes, a 1 bit, zeros, and the number of bits.
   std::vector<uint8_t> last(data.begin() + static_cast<ptrdiff_t>(whole), data.end());
   last.push_back(0x80);
   while (last.size() % kBlock != kBlock - 8) last.push_back(0);

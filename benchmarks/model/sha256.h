@@ -1,4 +1,4 @@
-// The digest by which profiles and placements know a model.
+// The digest that identifies a model in profiles and placements.
 #ifndef BENCHMARKS_MODEL_SHA256_H_
 #define BENCHMARKS_MODEL_SHA256_H_
 
@@ -8,7 +8,7 @@
 
 namespace larq_engine {
 
-// In hexadecimal digits.
+// Returns the digest in hexadecimal digits.
 std::string Sha256(std::span<const uint8_t> data);
 
 }  // namespace larq_engine

@@ -1,4 +1,4 @@
-// What is said of a list of times.
+// Statistics of a list of times.
 #ifndef BENCHMARKS_MODEL_STATISTICS_H_
 #define BENCHMARKS_MODEL_STATISTICS_H_
 
@@ -10,7 +10,7 @@ namespace larq_engine {
 struct Statistics {
   size_t count = 0;
   double mean = 0;
-  double deviation = 0;  // of the sample; 0 of a single time
+  double deviation = 0;  // of the sample; 0 for a single time
   double min = 0;
   double max = 0;
   double p50 = 0;
@@ -19,11 +19,12 @@ struct Statistics {
   double p99 = 0;
 };
 
-// Zeros if there is no time. A percentile lies between the two nearest times, as NumPy's does.
+// Returns zeros if there is no time. A percentile lies between the two nearest times, as NumPy's
+// does.
 Statistics Summarize(std::vector<double> times);
 
-// The mean of the middle half: no run that was disturbed counts, and of times that are whole
-// numbers it is no whole number. 0 if there is no time.
+// Returns the mean of the middle half; 0 if there is no time. Disturbed runs do not count in it,
+// and it is finer than the times if these are whole numbers.
 double MiddleMean(std::vector<double> times);
 
 }  // namespace larq_engine

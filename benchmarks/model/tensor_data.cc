@@ -31,7 +31,7 @@ double ToDouble(Number number) {
   return static_cast<double>(number);
 }
 
-// Steele, Lea and Flood's SplitMix64: three lines, and every seed is a good one.
+// SplitMix64 of Steele, Lea and Flood, which is three lines long and works well with every seed.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
@@ -41,7 +41,8 @@ class Random {
     z = (z ^ z >> 27) * 0x94D049BB133111EBu;
     return z ^ z >> 31;
   }
-  // -1 to 1 in steps of 2^-bits, exact in a float of that many mantissa bits.
+  // Returns a number from -1 to 1 in steps of 2^-bits, which is exact in a float of that many
+  // mantissa bits.
   double Next(int bits) {
     const int64_t steps = int64_t{1} << bits;
     return std::ldexp(static_cast<double>(static_cast<int64_t>(Next() >> (63 - bits)) - steps),
@@ -53,7 +54,7 @@ class Random {
 };
 
 Half DrawHalf(Random& random) {
-  // 0.5 to 1 of both signs.
+  // Numbers from 0.5 to 1 and from -1 to -0.5.
   const uint64_t bits = random.Next();
   return {static_cast<uint16_t>((bits & 0x83FF) | 14 << 10)};
 }

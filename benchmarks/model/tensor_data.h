@@ -11,23 +11,24 @@
 
 namespace larq_engine {
 
-// "type 5" for one that is not known.
+// Returns the type's name, or such as "type 5" for an unknown type.
 std::string ElementName(LiteRtElementType type);
 
-// Bytes, 0 for a type that is not known or has no fixed size.
+// Returns the bytes of an element, 0 for a type that is unknown or has no fixed size.
 size_t ElementSize(LiteRtElementType type);
 
-// Floats of -1 to 1, any 8- and 16-bit integers; wider integers are 0 or 1, because they are often
-// indices. The same bytes on every machine for the same seed.
+// Fills `data` with floats from -1 to 1, or with any 8- or 16-bit integers. Wider integers are 0 or
+// 1, because they are often indices. A seed gives the same bytes on every machine.
 void FillRandom(LiteRtElementType type, uint64_t seed, std::span<uint8_t> data);
 
 struct Difference {
-  size_t values = 0;   // that differ by more than the tolerance
-  size_t first = 0;    // the first of them
-  double largest = 0;  // of all values; infinite where only one of two is no number
+  size_t values = 0;   // number of values that differ by more than the tolerance
+  size_t first = 0;    // index of the first of them
+  double largest = 0;  // largest difference of all values; infinite if only one of two is NaN
 };
 
-// Equal bits never differ, whatever the tolerance. Both have the same size, whole elements.
+// Compares values of two tensors of the same size in bytes, which must be whole elements. Equal
+// bits never differ, whatever the tolerance is.
 Difference Compare(LiteRtElementType type, std::span<const uint8_t> got,
                    std::span<const uint8_t> expected, double tolerance);
 

@@ -1,4 +1,4 @@
-// Which file belongs to which tensor: the pairs "tensor:path" of the command line.
+// Matches files to tensors: the pairs "tensor:path" of the command line.
 #ifndef BENCHMARKS_MODEL_TENSOR_FILES_H_
 #define BENCHMARKS_MODEL_TENSOR_FILES_H_
 
@@ -15,8 +15,8 @@ struct TensorFile {
   std::string path;
 };
 
-// A tensor is given by its name, which may hold colons, or by its number. Throws UsageError for one
-// that is not in `names`, or that is given twice; `flag` is named in it.
+// A tensor is given by its name, which may contain colons, or by its number. Throws UsageError,
+// which names `flag`, for a tensor that is not in `names` or that is given twice.
 std::vector<TensorFile> MatchTensorFiles(std::span<const std::string> pairs,
                                          std::span<const std::string> names, std::string_view flag);
 

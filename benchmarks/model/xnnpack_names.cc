@@ -7,7 +7,7 @@ namespace larq_engine {
 namespace {
 
 struct Row {
-  std::string_view step;  // up to the layout and type in parentheses
+  std::string_view step;  // text before the layout and type in parentheses
   std::string_view op;
 };
 
@@ -17,7 +17,7 @@ constexpr Row kRows[] = {
     {"ArgMax Pooling", "MAX_POOL_2D"},
     {"Average Pooling", "AVERAGE_POOL_2D"},
     {"Average Pooling", "MEAN"},
-    {"Bankders Rounding", "ROUND"},  // as LiteRT 2.2 and 2.3 spell it
+    {"Bankders Rounding", "ROUND"},  // the spelling of LiteRT 2.2 and 2.3
     {"Bankers Rounding", "ROUND"},
     {"Batch Matrix Multiply", "BATCH_MATMUL"},
     {"Batch Matrix Multiply", "FULLY_CONNECTED"},

@@ -1,4 +1,4 @@
-// What XNNPACK calls its steps.
+// The names that XNNPACK gives to its steps.
 #ifndef BENCHMARKS_MODEL_XNNPACK_NAMES_H_
 #define BENCHMARKS_MODEL_XNNPACK_NAMES_H_
 
@@ -6,11 +6,11 @@
 
 namespace larq_engine {
 
-// Whether such a step, for example "Fully Connected (NC, F32) GEMM", computes what operators of
+// Tells whether a step, for example "Fully Connected (NC, F32) GEMM", computes what operators of
 // this name do, for example "CONV_2D".
 bool IsStepOf(std::string_view step, std::string_view op);
 
-// Whether it is known what such a step computes.
+// Tells whether it is known what a step of this name computes.
 bool IsKnownStep(std::string_view step);
 
 }  // namespace larq_engine
