@@ -19,7 +19,7 @@ class ByteSource {
     bytes_ = bytes_.subspan(1);
     return byte;
   }
-  // A number below `count`, which is at most 256.
+  // Returns a number below `count`, which is at most 256.
   size_t Below(size_t count) { return Byte() % count; }
   template <typename T, size_t N>
   T OneOf(const T (&values)[N]) {

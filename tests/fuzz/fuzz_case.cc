@@ -23,9 +23,10 @@
 namespace larq_engine::testing {
 namespace {
 
-// More memory finds no more faults, only takes longer.
+// More memory would find no more faults, but take longer.
 constexpr size_t kMaxTensorBytes = size_t{256} << 10;
-// Half a millisecond under the sanitizers; larger graphs are compared with a second run.
+// This cost takes half a millisecond under the sanitizers; larger graphs are compared with a second
+// run.
 constexpr double kMaxReferenceCost = 5e4;
 
 void Require(bool condition, const char* what, const MiniHost& host) {
@@ -34,7 +35,8 @@ void Require(bool condition, const char* what, const MiniHost& host) {
   std::abort();
 }
 
-// Another batch and height where there are four dimensions, another first dimension elsewhere.
+// Returns a shape with another batch and height if it has four dimensions, and else with another
+// first dimension.
 std::vector<int> OtherShape(const TfLiteTensor& tensor) {
   const std::span<const int> dims = AsSpan(tensor.dims);
   std::vector<int> shape(dims.begin(), dims.end());
@@ -43,7 +45,7 @@ std::vector<int> OtherShape(const TfLiteTensor& tensor) {
   return shape;
 }
 
-// The outputs of each run, or none for a run that was refused.
+// Returns the outputs of each run, or none for a run that was refused.
 std::vector<std::optional<Outputs>> RunAll(const Graph& graph, TfLiteDelegate* delegate,
                                            uint8_t garbage) {
   MiniHost host(graph, kMaxTensorBytes);
@@ -75,7 +77,7 @@ std::vector<std::optional<Outputs>> RunAll(const Graph& graph, TfLiteDelegate* d
   return results;
 }
 
-// An output that no operator computes holds whatever was there.
+// Removes outputs that no operator computes, as they hold whatever was there.
 void DropUncomputedOutputs(Graph* graph) {
   std::set<int> computed;
   for (const GraphOperator& op : graph->operators) {
@@ -84,7 +86,7 @@ void DropUncomputedOutputs(Graph* graph) {
   std::erase_if(graph->outputs, [&computed](int output) { return !computed.contains(output); });
 }
 
-// The channels_in of a convolution; more than any where there is none to read.
+// Returns the channels_in of a convolution, or more than any number if there is none to read.
 int64_t ChannelsIn(const GraphOperator& op) {
   constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
   try {
@@ -100,12 +102,12 @@ bool IsUnpackWeights(const GraphOperator& op) { return op.custom_name == "LceUnp
 
 bool IsOfTheHost(const GraphOperator& op) { return op.builtin_code != kTfLiteBuiltinCustom; }
 
-// Whether the results depend on nothing but the inputs' values: every operator reads what is there
-// before it, packed bits come from our operators only (which leave 0 after the last channel), and
-// no convolution takes fewer channels than were packed. Where a model breaks that, kernels may
-// differ in whether they count the bits that should be 0.
+// Tells whether the results depend on nothing but the inputs' values: every operator reads tensors
+// that were set before it, packed bits come only from our operators (which leave 0 after the last
+// channel), and no convolution takes fewer channels than were packed. If a model breaks that,
+// kernels may differ in whether they count the bits that should be 0.
 bool IsWellDefined(const Graph& graph) {
-  std::map<int, int64_t> channels;  // of every tensor that can be read
+  std::map<int, int64_t> channels;  // channels of every tensor that can be read
   const auto declared = [&graph](int tensor) -> int64_t {
     const std::vector<int>& shape = graph.tensors[tensor].shape;
     return shape.empty() ? 0 : shape.back();
@@ -119,7 +121,7 @@ bool IsWellDefined(const Graph& graph) {
       continue;
     }
     if (IsOfTheHost(op)) {
-      int64_t out = 0;  // no less than there are: all of a concatenation
+      int64_t out = 0;  // at least as many as there are: all of a concatenation
       for (int input : op.inputs) {
         if (input < 0) return false;
         if (graph.tensors[input].is_constant) continue;
@@ -152,7 +154,7 @@ bool IsWellDefined(const Graph& graph) {
   return true;
 }
 
-// About how many products the reference, which is slow, would compute in one run.
+// Estimates the number of products that the reference, which is slow, would compute in one run.
 double ReferenceCost(const Graph& graph) {
   double cost = 0;
   for (const GraphOperator& op : graph.operators) {
@@ -166,9 +168,9 @@ double ReferenceCost(const Graph& graph) {
   return cost;
 }
 
-// A data input that is a constant of a shape beyond all memory. TFLite refuses such a file and
-// MiniHost's limit does not see it; the delegate says "out of memory", but a sanitizer dies of
-// that.
+// Tells whether a data input is a constant with a shape beyond all memory. TFLite refuses such a
+// file, and MiniHost's limit does not see it; the delegate says "out of memory", but a sanitizer
+// ends the process.
 bool ReadsEndlessConstant(const Graph& graph) {
   for (const GraphOperator& op : graph.operators) {
     if (op.inputs.empty() || op.inputs[0] < 0) continue;
@@ -180,8 +182,8 @@ bool ReadsEndlessConstant(const Graph& graph) {
   return false;
 }
 
-// Given pads make an image of any size beyond all memory, too, and what the delegate keeps to
-// itself MiniHost's limit does not see.
+// Tells whether given pads make an image beyond all memory. MiniHost's limit does not see the
+// delegate's own memory.
 bool PadsEndlessly(const Graph& graph) {
   constexpr int64_t kMost = 255;
   for (const GraphOperator& op : graph.operators) {
@@ -224,13 +226,13 @@ bool IsTfliteFile(std::span<const uint8_t> bytes) {
 bool RunFuzzCase(std::span<const uint8_t> bytes) {
   if (!IsTfliteFile(bytes)) {
     ByteSource source(bytes);
-    const bool threaded = source.Below(16) == 15;  // now and then: threads are slow to wake
+    const bool threaded = source.Below(16) == 15;  // rarely, as threads are slow to wake
     return RunGraph(MakeFuzzGraph(&source), threaded);
   }
   try {
     CheckModel(bytes);
   } catch (const FileError&) {
-    // The plug-in runs illegal files too: a host that does not ask may hand it one.
+    // The plug-in runs illegal files too, as a host that skips the check may pass it one.
   }
   Graph graph;
   try {

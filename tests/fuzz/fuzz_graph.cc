@@ -16,12 +16,12 @@ namespace {
 constexpr int kMaxOperators = 6;
 constexpr int kMaxFaults = 3;
 
-// Around the edges of words and of SIMD widths.
+// Numbers around the edges of words and of SIMD widths.
 constexpr int kChannels[] = {1, 3, 4, 31, 32, 33, 64, 65, 96, 128, 160};
 constexpr int kFilters[] = {1, 2, 4, 7, 8, 16, 31, 32, 33, 40};
 constexpr TfLiteType kInputTypes[] = {kTfLiteFloat32, kTfLiteInt8, kTfLiteBool, kTfLiteUInt8};
 constexpr TfLiteType kDequantized[] = {kTfLiteFloat32, kTfLiteInt8, kTfLiteBool};
-constexpr int kMostInt8Channels = 4;  // of which the plug-in takes convolutions
+constexpr int kMostInt8Channels = 4;  // the plug-in takes convolutions of at most these
 constexpr TfLiteType kConvOutputs[] = {kTfLiteFloat32, kTfLiteInt8, kTfLiteInt32, kTfLiteInt32};
 constexpr TfLiteType kAllTypes[] = {kTfLiteNoType,  kTfLiteFloat32,
                                     kTfLiteInt32,   kTfLiteUInt8,
@@ -108,7 +108,7 @@ PoolConfig MakePool(ByteSource* bytes) {
   return config;
 }
 
-// Four dimensions, as a filter; returns its last one.
+// Adds weights of four dimensions, as a filter has; returns the last one.
 int AddWeights(ByteSource* bytes, ModelBuilder* builder) {
   const std::vector<int> shape = {bytes->OneOf(kFilters), 1 + static_cast<int>(bytes->Below(3)),
                                   1 + static_cast<int>(bytes->Below(3)), bytes->OneOf(kChannels)};
@@ -117,7 +117,7 @@ int AddWeights(ByteSource* bytes, ModelBuilder* builder) {
   return shape[3];
 }
 
-// Parts of an image, on any axis.
+// Adds slices of an image, on any axis.
 void AddSlices(ByteSource* bytes, ModelBuilder* builder) {
   const std::vector<int> whole = builder->shape();
   const auto axis = static_cast<size_t>(bytes->Below(4));
@@ -144,10 +144,10 @@ void AddSlices(ByteSource* bytes, ModelBuilder* builder) {
   }
 }
 
-// One of the host's operators, on floats.
+// Adds one of the host's operators on floats.
 void AddHostOp(ByteSource* bytes, ModelBuilder* builder) {
   const TfLiteBuiltinOperator binary = bytes->Below(2) == 0 ? kTfLiteBuiltinAdd : kTfLiteBuiltinMul;
-  // A tensor of the same shape: a residual, or the last one with itself.
+  // The second operand is a tensor of the same shape: a residual, or the last tensor itself.
   std::vector<int> same;
   const Graph graph = builder->Build();
   for (size_t i = 0; i < graph.tensors.size(); ++i) {
@@ -194,15 +194,15 @@ void AddHostOp(ByteSource* bytes, ModelBuilder* builder) {
   }
 }
 
-// From this number of weights on a dense layer of one row reads them as bits.
+// A dense layer of one row is read as bits from this number of weights on.
 constexpr int kWeightsReadAsBits = 1 << 16;
 
-// A dense layer that the plug-in takes: of all values, or of one pixel's where that is all there
-// is. Returns whether there are enough of them.
+// Adds a dense layer that the plug-in takes: of all values, or of one pixel's if there is only one.
+// Returns false if there are too few values.
 bool AddSignedDense(ByteSource* bytes, ModelBuilder* builder) {
   int depth = 1;
   for (int size : builder->shape()) depth *= size;
-  constexpr int kLeastDepth = 96;  // fewer would make outputs of more than the host's limit
+  constexpr int kLeastDepth = 96;  // fewer would make more outputs than the host's limit
   if (depth < kLeastDepth) return false;
   const bool keeps_dims = depth == builder->shape().back() && bytes->Below(2) == 0;
   const int units = (kWeightsReadAsBits + depth - 1) / depth + bytes->OneOf(kFilters) - 1;
@@ -210,15 +210,15 @@ bool AddSignedDense(ByteSource* bytes, ModelBuilder* builder) {
   return true;
 }
 
-// The path through the operators that types allow: values are quantized or go through the host's
-// operators, bits go anywhere. Weights start another path.
+// Makes a path of operators that fit each other's types: values are quantized or go through the
+// host's operators, and bits go anywhere. Weights start another path.
 ModelBuilder MakeGood(ByteSource* bytes) {
   TfLiteType type = bytes->OneOf(kInputTypes);
   const std::vector<int> shape = {1 + static_cast<int>(bytes->Below(2)),
                                   1 + static_cast<int>(bytes->Below(7)),
                                   1 + static_cast<int>(bytes->Below(7)), bytes->OneOf(kChannels)};
   int channels = shape[3];
-  int bits = 1;  // a value of the last tensor, where it has bits
+  int bits = 1;  // bits of each value of the last tensor, if it has bits
   ModelBuilder builder(type, shape, bytes->Byte());
   const size_t operators = 1 + bytes->Below(kMaxOperators);
   for (size_t i = 0; i < operators; ++i) {
@@ -253,7 +253,7 @@ ModelBuilder MakeGood(ByteSource* bytes) {
       type = kTfLiteInt32;
       continue;
     }
-    // Several bits go to convolutions only.
+    // Only convolutions take several bits.
     switch (bits > 1 ? 5 : bytes->Below(6)) {
       case 0:
         type = bytes->OneOf(kDequantized);
@@ -274,7 +274,7 @@ ModelBuilder MakeGood(ByteSource* bytes) {
   return builder;
 }
 
-// The bytes of options before a bool: what hosts make of a file's bool is always one.
+// Returns the number of bytes of options before a bool: hosts turn a file's bool into 0 or 1.
 size_t BytesBeforeBool(const GraphOperator& op) {
   switch (op.builtin_code) {
     case kTfLiteBuiltinFullyConnected:
@@ -286,7 +286,7 @@ size_t BytesBeforeBool(const GraphOperator& op) {
   }
 }
 
-// Of the host's operators, whose reader checks no more than that there are some.
+// Changes options of the host's operators. Their reader checks only that options exist.
 void SpoilBuiltinData(ByteSource* bytes, GraphOperator* op) {
   std::vector<uint8_t>* data = &op->builtin_data;
   if (bytes->Below(8) == 0) data->clear();
@@ -296,7 +296,7 @@ void SpoilBuiltinData(ByteSource* bytes, GraphOperator* op) {
   std::memcpy(&(*data)[word], &value, sizeof(value));
 }
 
-// Operators with options; the others' are empty.
+// Changes options of operators that have options; the others' are empty.
 void SpoilOptions(ByteSource* bytes, const ModelBuilder& builder, size_t index, Graph* graph) {
   if (graph->operators[index].builtin_code != kTfLiteBuiltinCustom) {
     SpoilBuiltinData(bytes, &graph->operators[index]);
@@ -413,11 +413,11 @@ void SpoilWiring(ByteSource* bytes, size_t index, Graph* graph) {
 }  // namespace
 
 Graph MakeFuzzGraph(ByteSource* bytes) {
-  // Faults first: a short input then still has both, a fault and varied operators.
+  // Faults are drawn first, so that a short input still has both a fault and varied operators.
   const size_t faults = bytes->Below(kMaxFaults + 1);
   const ModelBuilder builder = MakeGood(bytes);
   Graph graph = builder.Build();
-  // An inner tensor that the host wants to see is legal, and makes the plan use the host's memory.
+  // An inner tensor may be an output; the plan then uses the host's memory for it.
   if (bytes->Below(4) == 0) {
     graph.outputs.push_back(graph.operators[bytes->Below(graph.operators.size())].outputs[0]);
   }

@@ -1,5 +1,5 @@
-// The fuzzer's cases without libFuzzer: the seeds, and a fixed sequence of damaged seeds and of
-// made-up graphs. LARQ_ENGINE_TEST_FULL=1 runs more of them.
+// Runs the fuzzer's cases without libFuzzer: the seeds, and a fixed sequence of damaged seeds and
+// of made-up graphs. LARQ_ENGINE_TEST_FULL=1 runs more of them.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -41,7 +41,7 @@ TEST(FuzzReplay, DamagedFiles) {
   int ran = 0;
   const int cases = Cases(1000);
   for (int i = 0; i < cases; ++i) {
-    std::vector<uint8_t> bytes = Seed(kSeeds[random() % 4]);  // the small ones
+    std::vector<uint8_t> bytes = Seed(kSeeds[random() % 4]);  // one of the small ones
     for (unsigned n = 1 + random() % 4; n > 0; --n) {
       const uint8_t edges[] = {0, 1, 2, 4, 0x7f, 0x80, 0xff, static_cast<uint8_t>(random())};
       bytes[8 + random() % (bytes.size() - 8)] = edges[random() % 8];
@@ -49,7 +49,7 @@ TEST(FuzzReplay, DamagedFiles) {
     if (random() % 8 == 0) bytes.resize(8 + random() % (bytes.size() - 8));
     ran += RunFuzzCase(bytes);
   }
-  // Both outcomes must be common, or the damage is not worth its name.
+  // Both outcomes must be common, else the damage is too small or too large to find anything.
   EXPECT_GT(ran, cases / 20);
   EXPECT_LT(ran, cases * 19 / 20);
 }
@@ -67,19 +67,19 @@ TEST(FuzzReplay, MadeUpGraphs) {
   EXPECT_LT(ran, cases * 4 / 5);
 }
 
-// Only graphs that ran are looked at. The plug-in takes convolutions and dense layers where the CPU
-// has faster rows for them than portable ones.
+// Counts only graphs that ran. The plug-in takes convolutions and dense layers if the CPU has
+// faster rows for them than portable ones.
 TEST(FuzzReplay, MadeUpGraphsHaveEveryForm) {
   std::mt19937 random(22);
   std::set<int> kinds, inputs;
   std::set<std::string> names;
-  int unpacked_filters = 0;  // of convolutions
+  int unpacked_filters = 0;  // unpacked filters of convolutions
   for (int i = 0; i < 3000; ++i) {
     std::vector<uint8_t> bytes(120);
     for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
     if (!RunFuzzCase(bytes)) continue;
     ByteSource source(bytes);
-    source.Byte();  // says whether there are threads
+    source.Byte();  // decides about threads
     const Graph graph = MakeFuzzGraph(&source);
     inputs.insert(graph.tensors[0].type);
     for (const GraphOperator& op : graph.operators) {

@@ -4,8 +4,8 @@
     python -m tests.fuzz.files --cases 50000 --mode bare      # a stock interpreter, no check
     python -m tests.fuzz.files --replay 1234                  # one case, in this process
 
-Ends with 1 if a crash is the plug-in's, and through the Interpreter if there is any: its check is
-to refuse what crashes hosts.
+The exit status is 1 if a crash is the plug-in's, and through the Interpreter if there is any crash:
+its check has to refuse the files that crash hosts.
 """
 
 import argparse
@@ -15,8 +15,9 @@ from pathlib import Path
 
 from tests.fuzz.files.campaign import MODES, replay, run_campaign
 
-# glibc's allocator that looks at the memory around what is freed, so that who spoils memory ends
-# there and not some file later. It can be chosen only before a program starts.
+# glibc's checking allocator looks at the memory around each block that is freed. So a file that
+# spoils memory crashes there, and not a later file. The allocator can be chosen only before a
+# program starts.
 _CHECKED_MEMORY = {
     "LD_PRELOAD": "libc_malloc_debug.so.0",
     "GLIBC_TUNABLES": "glibc.malloc.check=3",
@@ -24,7 +25,7 @@ _CHECKED_MEMORY = {
 
 
 def _check_memory() -> None:
-    """Starts this program again unless memory is checked."""
+    """Starts this program again if the checking allocator is not in use."""
     if not all(os.environ.get(name) == value for name, value in _CHECKED_MEMORY.items()):
         command = [sys.executable, "-m", "tests.fuzz.files", *sys.argv[1:]]
         os.execve(sys.executable, command, {**os.environ, **_CHECKED_MEMORY})

@@ -1,4 +1,4 @@
-"""A range of cases in one mode: runs them, judges the crashes, prints the tables."""
+"""Runs a range of cases in one mode, judges the crashes, and prints the tables."""
 
 import functools
 import resource
@@ -20,8 +20,8 @@ from tests.fuzz.files.verdicts import Verdict, describe, judge, signature
 from tests.fuzz.files.workers import Job, Limits, Workers, build_reporter
 
 MODES = ("checked", "bare")
-_BATCH = 500  # Cases of one process.
-_JUDGED = 5  # Crashes at one place that are looked into; the others are like them.
+_BATCH = 500  # cases of one process
+_JUDGED = 5  # crashes at one place that are judged; others there count as the same
 _PROGRESS_SECONDS = 30
 
 _COLUMNS = {
@@ -35,7 +35,7 @@ _COLUMNS = {
 
 @dataclass
 class Tally:
-    """What became of all cases."""
+    """Counts of outcomes, problems and verdicts of the cases so far."""
 
     cases: int = 0
     kinds: dict[str, Counter[Outcome]] = field(default_factory=lambda: defaultdict(Counter))
@@ -45,7 +45,7 @@ class Tally:
 
 
 def make_modes(runtime: str | None, reporter: Path) -> dict[str, Callable[[], Run]]:
-    """What runs a case, by mode; `innocent` is the host without us."""
+    """Returns functions that run a case, by mode; `innocent` is the host without the plug-in."""
     return {
         "checked": functools.partial(runs.checked, runtime),
         "bare": functools.partial(runs.bare, runtime),
@@ -98,7 +98,7 @@ def collect(
 
 
 def run_campaign(numbers: range, mode: str, runtime: str | None, folder: Path | None) -> int:
-    """Prints as it goes; returns the exit status."""
+    """Runs a range of cases and prints the tally as it grows; returns the exit status."""
     module = host.import_runtime(runtime)
     cases = Cases()
     with tempfile.TemporaryDirectory() as temporary:
@@ -187,7 +187,7 @@ def _kinds(verdicts: Sequence[Verdict]) -> set[str]:
 
 
 def _save(tally: Tally, cases: Cases, folder: Path) -> None:
-    """One file for each place of a crash."""
+    """Saves one file for each place of a crash."""
     folder.mkdir(parents=True, exist_ok=True)
     seen = set()
     for verdict in tally.verdicts:
@@ -201,7 +201,7 @@ def _save(tally: Tally, cases: Cases, folder: Path) -> None:
 def replay(
     number: int, without: Sequence[int], mode: str, runtime: str | None, folder: Path | None
 ) -> int:
-    """Runs one case here, so that a debugger can look."""
+    """Runs one case in this process, so that a debugger can look."""
     case = Cases().make(number, frozenset(without))
     print(f"case {number}: {case.seed}, {len(case.content)} bytes, {case.mutations}", flush=True)
     if folder is not None:

@@ -1,4 +1,4 @@
-"""Case number N: always the same file, out of a seed and one to four mutations."""
+"""Makes case number N, which is always the same file: a seed with one to four mutations."""
 
 from dataclasses import dataclass
 from random import Random
@@ -12,10 +12,10 @@ _TREE_KINDS = tuple(kind for kind in MUTATIONS if kind not in LAST)
 _LAST_KINDS = tuple(MUTATIONS)
 _BYTE_KINDS = tuple(BYTES)
 
-# How often a case has that many mutations of its tree; byte mutations come on top.
+# Numbers of mutations of a case's tree, each as often as it should occur; byte mutations are extra.
 _COUNTS = (1,) * 11 + (2,) * 5 + (3,) * 2 + (4,) * 2
 _BYTES_SHARE = 0.1
-_ATTEMPTS = 20  # For a kind that the seed has the parts for.
+_ATTEMPTS = 20  # tries to draw a kind of mutation that fits the seed
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,16 @@ class Cases:
         seeds = [(name, model_tree.read(file)) for name, file in make_seeds().items()]
         for _, tree in seeds:
             tree.write()
-        # A host's operator alone is less than a model with ours: as many cases of the one sort as
-        # of the other, though there are more seeds.
+        # Seeds of a single host operator are the larger number but the smaller models. So half of
+        # the cases are drawn from them, and half from models with our operators.
         self._hosts = [seed for seed in seeds if seed[0].startswith("host_")]
         self._ours = [seed for seed in seeds if not seed[0].startswith("host_")]
 
     def make(self, number: int, without: frozenset[int] = frozenset()) -> Case:
-        """`without` leaves out mutations, by their place; the others stay what they are."""
+        """Makes a case.
+
+        `without` leaves out mutations by their place; the others stay as they are.
+        """
         r = Random(number)
         name, tree = r.choice(r.choice((self._ours, self._hosts)))
         model = tree.copy()

@@ -1,6 +1,6 @@
-// What the workers of the fuzzer load: it says where a process was when it crashed or ran out of
-// time, and is a delegate that takes our operators and computes nothing, with which a host that
-// crashes does so without any code of the plug-in.
+// The workers of the fuzzer load this library. It says where a process was when it crashed or ran
+// out of time. It is also a delegate that takes our operators and computes nothing: a host that
+// crashes with it does so without any code of the plug-in.
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <malloc.h>
@@ -18,21 +18,22 @@ namespace {
 
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGPROF, SIGALRM};
 constexpr int kMaxFrames = 64;
-// For the handler where the stack has overflowed; unwinding takes some tens of KB of it.
+// Size of the handler's stack, for when the stack has overflowed; unwinding takes some tens of KB
+// of it.
 constexpr size_t kStackBytes = 1 << 18;
 constexpr size_t kReadableAfter = 16;  // hosts may read that much behind a tensor
 
 int report_file = -1;
 
-// Lines "signal N address A", then "<library> <offset in it> <symbol>", innermost frame first. The
-// symbol is the last exported one before it.
+// Writes "signal N address A", then lines "<library> <offset in it> <symbol>", innermost frame
+// first. The symbol is the last exported one before the offset.
 void Report(int number, siginfo_t* info, void*) {
   char line[4096];
   int length = snprintf(line, sizeof(line), "signal %d address %p\n", number, info->si_addr);
   (void)!write(report_file, line, static_cast<size_t>(length));
   void* frames[kMaxFrames];
   const int count = backtrace(frames, kMaxFrames);
-  for (int i = 1; i < count; ++i) {  // without this function
+  for (int i = 1; i < count; ++i) {  // frame 0 is this function
     Dl_info found = {};
     if (dladdr(frames[i], &found) == 0 || found.dli_fname == nullptr) continue;
     const auto offset = static_cast<char*>(frames[i]) - static_cast<char*>(found.dli_fbase);
@@ -40,7 +41,7 @@ void Report(int number, siginfo_t* info, void*) {
                       found.dli_sname == nullptr ? "?" : found.dli_sname);
     (void)!write(report_file, line, static_cast<size_t>(length));
   }
-  raise(number);  // SA_RESETHAND: now it does what it always does
+  raise(number);  // SA_RESETHAND: this now ends the process
 }
 
 TfLiteStatus TakeNothing(TfLiteContext*, TfLiteNode*) { return kTfLiteOk; }
@@ -108,8 +109,8 @@ TfLiteStatus TakeOurs(TfLiteContext* context, TfLiteDelegate* delegate) {
 
 extern "C" {
 
-// From now on crashes of this process are described in the file. Memory that is new or freed is
-// filled, so that who reads it unset is more likely to crash, and in the same way each time.
+// Describes later crashes of this process in the file. New and freed memory is filled, so that code
+// that reads it before it is set is more likely to crash, and in the same way each time.
 void report_crashes(int file) {
   report_file = file;
   mallopt(M_PERTURB, 0x5a);
@@ -135,7 +136,7 @@ TfLiteDelegate* tflite_plugin_create_delegate(const char* const*, const char* co
 
 void tflite_plugin_destroy_delegate(TfLiteDelegate* delegate) { delete delegate; }
 
-// For the tests of the fuzzer: faults whose place is known.
+// Faults in known places, for the tests of the fuzzer.
 void crash_here() { *reinterpret_cast<volatile int*>(16) = 0; }
 
 void loop_here() {
@@ -144,7 +145,8 @@ void loop_here() {
   }
 }
 
-// The allocator sees that somebody, who may be long gone, has written over its own numbers.
+// Overwrites the allocator's own numbers, which it notices later, when the culprit may be long
+// gone.
 void meet_spoilt_memory() {
   auto* memory = static_cast<volatile size_t*>(std::malloc(64));
   memory[-1] = 7;

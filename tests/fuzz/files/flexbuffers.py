@@ -1,4 +1,4 @@
-"""Options of custom operators as no well-meaning program would write them.
+"""Writes options of custom operators as no well-meaning program would.
 
 A FlexBuffer ends with its root: the root's bytes, a byte for its type and width, a byte for its own
 width. A map is a vector of values with their types behind them, and before its length the offset
@@ -26,7 +26,7 @@ _INT, _UINT, _KEY, _STRING, _MAP, _VECTOR = 1, 2, 4, 5, 9, 10
 def _values(content: bytes) -> dict[str, Any]:
     try:
         value = flexbuffers.Loads(content)
-    except Exception:  # An earlier mutation broke it.
+    except Exception:  # an earlier mutation broke it
         return {}
     return value if isinstance(value, dict) else {}
 
@@ -41,7 +41,7 @@ def _dump(options: dict[str, Any]) -> bytes:
 
 
 def with_other_value(content: bytes, r: Random) -> bytes:
-    """A valid map with a value changed, left out or added."""
+    """Returns a valid map with a value changed, left out or added."""
     options = _values(content)
     key = r.choice(sorted(options)) if options and r.random() < 0.8 else r.choice(_KEYS)
     way = r.randrange(8)
@@ -57,7 +57,7 @@ def with_other_value(content: bytes, r: Random) -> bytes:
 
 
 def with_other_structure(content: bytes, r: Random) -> bytes:
-    """Bytes changed, cut off, or a map of odd widths, shared keys and counts that are not true."""
+    """Returns damaged bytes, or a map of odd widths, shared keys and wrong counts."""
     way = r.randrange(8)
     if way == 0:
         return content[: r.randrange(len(content) + 1)]
@@ -66,7 +66,7 @@ def with_other_structure(content: bytes, r: Random) -> bytes:
     if way < 5:
         changed = bytearray(content)
         for _ in range(r.randrange(1, 4)):
-            # The last bytes say what the root is.
+            # The last bytes tell the type of the root.
             at = r.randrange(max(len(changed) - 12, 0), len(changed)) if r.random() < 0.5 else None
             changed[r.randrange(len(changed)) if at is None else at] = r.randrange(256)
         return bytes(changed)

@@ -1,8 +1,8 @@
 """A model as a tree that is quick to change and to write again.
 
-The schema's own objects take a third of a millisecond to pack, however little changed. Offsets in
-a flatbuffer are relative, so here each node keeps the bytes that it was written to, children
-included, and a change writes only the nodes on the way to the root again. Nothing is checked: any
+The schema's own objects take a third of a millisecond to pack, however small the change. Offsets in
+a flatbuffer are relative, so each node of the tree keeps the bytes that it was written to, children
+included, and a change rewrites only the nodes on the way to the root. Nothing is checked: any
 number fits.
 """
 
@@ -13,7 +13,8 @@ from typing import Any
 import flatbuffers
 from ai_edge_litert import schema_py_generated as schema
 
-# What a node is written to, and where in it the node begins. All start at multiples of 16.
+# Bytes that a node is written to, and the place in them where the node begins. All blobs start at
+# multiples of 16.
 Blob = tuple[bytes, int]
 
 _ALIGNMENT = 16
@@ -27,7 +28,7 @@ def _pad(content: bytes) -> bytes:
 
 
 def pack_numbers(code: str, values: Sequence[Any]) -> bytes:
-    """The bytes of numbers; integers beyond the width lose their upper bits."""
+    """Returns the bytes of numbers; integers beyond the width lose their upper bits."""
     if code == "f":
         return struct.pack(f"<{len(values)}f", *values)
     mask = _MASKS[code]
@@ -35,13 +36,13 @@ def pack_numbers(code: str, values: Sequence[Any]) -> bytes:
 
 
 def _vector(code: str, values: Sequence[Any] | bytes) -> Blob:
-    """The length is at byte 12, so that the numbers are aligned."""
+    """Writes a vector; its length is at byte 12, so that the numbers are aligned."""
     content = values if isinstance(values, bytes) else pack_numbers(code, values)
     return _pad(struct.pack("<12xI", len(values)) + content), 12
 
 
 class Opaque:
-    """A table that nobody looks into, such as the options of a builtin operator."""
+    """A table that is never read, such as the options of a builtin operator."""
 
     __slots__ = ("blob",)
 
@@ -50,22 +51,22 @@ class Opaque:
 
     @classmethod
     def pack(cls, thing: Any) -> "Opaque":
-        """Of an object of the schema."""
+        """Packs an object of the schema."""
         builder = flatbuffers.Builder(64)
         builder.Finish(thing.Pack(builder))
         content = bytes(builder.Output())
-        content = bytes(-len(content) % _ALIGNMENT) + content  # The end is what is aligned.
+        content = bytes(-len(content) % _ALIGNMENT) + content  # aligns the end
         start = len(content) - len(bytes(builder.Output()))
         return cls((_pad(content), start + struct.unpack_from("<I", content, start)[0]))
 
     def with_bytes(self, position: int, content: bytes) -> "Opaque":
-        """With other bytes, counted from where the table begins."""
+        """Returns a copy with other bytes at a position, counted from where the table begins."""
         blob, start = self.blob
         at = start + position
         return Opaque((blob[:at] + content + blob[at + len(content) :], start))
 
     def slots(self) -> list[int]:
-        """Where in the table its fields are."""
+        """Returns the places of the table's fields, counted from where it begins."""
         content, start = self.blob
         vtable = start - struct.unpack_from("<i", content, start)[0]
         size = struct.unpack_from("<H", content, vtable)[0]
@@ -74,7 +75,7 @@ class Opaque:
 
 
 class Tables(list["Table | Opaque"]):
-    """A vector of tables. To be changed by `Table.edit` and by setting the attribute anew."""
+    """A vector of tables, which only `Table.edit` or setting the attribute anew may change."""
 
     blob_cache: Blob | None = None
 
@@ -95,10 +96,10 @@ class Tables(list["Table | Opaque"]):
 
 
 class Table:
-    """A table of `LAYOUT`'s fields in their order, each an attribute.
+    """A table with `LAYOUT`'s fields in their order, each an attribute.
 
     A field's code is that of a scalar with its default; or "[i" for a vector of scalars, "s" for a
-    string as bytes, and "T" for what has a blob: a table or a vector of them.
+    string as bytes, and "T" for a child with a blob: a table or a vector of tables.
     """
 
     LAYOUT: tuple[tuple[str, str, int], ...] = ()
@@ -111,7 +112,7 @@ class Table:
         self.blob_cache: Blob | None = None
 
     def copy(self) -> Any:
-        """To be changed: its own bytes are forgotten, those of its children are not."""
+        """Returns a copy that may be changed: it keeps its children's bytes, but not its own."""
         other = self.__class__.__new__(self.__class__)
         other.__dict__.update(self.__dict__)
         other.blob_cache = None
@@ -296,7 +297,8 @@ class Model(Table):
         ("signatureDefs", "T", 0),
     )
 
-    # The number of a buffer, its data, which go behind the flatbuffer, and how far behind.
+    # The number of a buffer, its data, which go behind the flatbuffer, and how far behind it they
+    # go.
     moved_out: tuple[int, bytes, int] | None = None
 
     def write(self) -> bytes:
@@ -306,7 +308,7 @@ class Model(Table):
         number, data, gap = self.moved_out
         if not self.buffers or number >= len(self.buffers):
             return self._flatbuffer()
-        self._point_outside(number, 2, len(data))  # Which place changes no length.
+        self._point_outside(number, 2, len(data))  # place 2 changes no length
         self._point_outside(number, len(self._flatbuffer()) + gap, len(data))
         return self._flatbuffer() + bytes(gap) + data
 

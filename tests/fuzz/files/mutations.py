@@ -1,9 +1,8 @@
-"""What can be wrong with a model, by kinds: each changes a tree in place and says which operator it
-concerns.
+"""Mutations of a model, by kinds: each changes a tree in place and names an operator.
 
 A mutation takes the tree and a random generator, and returns the name of the operator that it
-touched, "model" where it is none's. It returns "" if the model has nothing of the kind, and has
-then changed nothing.
+touched, or "model" if it belongs to none. It returns "" if the model has nothing of the kind, and
+has then changed nothing.
 """
 
 import struct
@@ -37,7 +36,7 @@ Mutation = Callable[[Model, Random], str]
 
 OP_NAMES = {code: name for name, code in vars(schema.BuiltinOperator).items() if name.isupper()}
 _CUSTOM = schema.BuiltinOperator.CUSTOM
-_WHOLE = "model"  # What is no operator's.
+_WHOLE = "model"  # parts that belong to no operator
 _WORDS = (0, 1, 2, -1, 3, 4, 7, 8, 16, 127, 128, 255, 256, 65535, 65536, 46341, 2**31 - 1, -(2**31))
 _LONGS = (*_WORDS, 2**31, 2**32 - 1, 2**32, 2**40, 2**62, 2**63 - 1, -(2**63))
 _SIZES = (0, 1, 2, 3, 5, 31, 32, 33, 64, 1000, 65536, 2**20, 46341, 2**30, 2**31 - 1, -1, -2)
@@ -56,7 +55,7 @@ _CALLS = {"IF": 2, "WHILE": 2, "CALL_ONCE": 1, "STABLEHLO_COMPOSITE": 1}
 
 
 def _graph(model: Model, r: Random) -> Graph:
-    """One to change; the main one in half of all cases."""
+    """Picks a graph to change, the main one in half of all cases."""
     number = 0 if r.random() < 0.5 else r.randrange(len(model.subgraphs))
     return model.edit("subgraphs", number)
 
@@ -72,14 +71,14 @@ def op_name(model: Model, operator: Operator) -> str:
 
 
 def _operator(model: Model, graph: Graph, r: Random) -> Any:
-    """One to change; None if there is none."""
+    """Picks an operator to change; returns None if there is none."""
     if not graph.operators:
         return None
     return graph.edit("operators", r.randrange(len(graph.operators)))
 
 
 def _name_of_user(model: Model, graph: Graph, tensor: int) -> str:
-    """Of the first operator that reads or writes a tensor."""
+    """Returns the name of the first operator that reads or writes a tensor."""
     for operator in graph.operators or ():
         if tensor in (operator.inputs or ()) or tensor in (operator.outputs or ()):
             return op_name(model, operator)
@@ -107,7 +106,7 @@ def _replaced(values: Any, index: int, value: Any) -> tuple[Any, ...]:
 
 
 def _with(values: Any, r: Random, choices: Any) -> tuple[Any, ...]:
-    """Numbers with one replaced, added, dropped or repeated."""
+    """Returns numbers with one replaced, added, dropped or repeated."""
     values = tuple(values or ())
     at = r.randrange(len(values) + 1)
     way = r.randrange(5)
@@ -260,7 +259,7 @@ def _variable_inputs(model: Model, r: Random) -> str:
 
 
 def _calls(model: Model, r: Random) -> str:
-    """Who calls whom: themselves, each other, the main graph, one that is not there."""
+    """Makes graphs call themselves, each other, the main graph, or one that does not exist."""
     found = [
         (number, at)
         for number, graph in enumerate(model.subgraphs)
@@ -282,7 +281,7 @@ def _calls(model: Model, r: Random) -> str:
 
 
 def _new_call(model: Model, r: Random) -> str:
-    """Another WHILE, IF or CALL_ONCE, of any subgraphs."""
+    """Adds another WHILE, IF or CALL_ONCE of any subgraphs."""
     number = r.randrange(len(model.subgraphs))
     graph = model.edit("subgraphs", number)
     operators = list(graph.operators or ())
@@ -339,7 +338,7 @@ def _subgraphs(model: Model, r: Random) -> str:
 
 
 def _quantization(graph: Graph, model: Model, r: Random) -> tuple[Any, str]:
-    """That of a tensor, to be changed: of one that has some if any has."""
+    """Returns a tensor's quantization to be changed, mostly of a tensor that has some."""
     have = [n for n, t in enumerate(graph.tensors or ()) if t.quantization is not None]
     if not graph.tensors:
         return None, ""
@@ -515,7 +514,7 @@ def _type(model: Model, r: Random) -> str:
 
 
 def _type_everywhere(model: Model, r: Random) -> str:
-    """All tensors of one type become another."""
+    """Changes all tensors of one type to another."""
     graph = _graph(model, r)
     if not graph.tensors:
         return ""
@@ -561,7 +560,7 @@ def _tensors_moved(model: Model, r: Random) -> str:
 
 
 def _constant(model: Model, r: Random) -> tuple[Any, str]:
-    """The buffer of a constant, to be changed."""
+    """Returns the buffer of a constant, to be changed."""
     graph = _graph(model, r)
     constants = _constants(model, graph)
     if not constants:
@@ -591,7 +590,7 @@ def _buffer_numbers(model: Model, r: Random) -> str:
 
 
 def _buffer_values(model: Model, r: Random) -> str:
-    """Of constants that say sizes, axes and places, and of any other."""
+    """Changes the values of a constant, which may be sizes, axes or places."""
     buffer, name = _constant(model, r)
     if not name:
         return ""
@@ -605,7 +604,7 @@ def _buffer_values(model: Model, r: Random) -> str:
 
 
 def _outside(model: Model, r: Random) -> str:
-    """Data at any place in the file or beyond it."""
+    """Places data anywhere in the file or beyond it."""
     size = r.choice((0, 1, 2, 4, 64, 2**20, 2**40, 2**63, 2**64 - 1))
     place = r.choice((0, 1, 2, 3, 9, 64, 101, r.randrange(4096), 2**20, 2**63, 2**64 - 8))
     if r.random() < 0.3:
@@ -626,7 +625,7 @@ def _outside(model: Model, r: Random) -> str:
 
 
 def _moved_outside(model: Model, r: Random) -> str:
-    """All data are there, behind the flatbuffer, where nothing aligns them."""
+    """Moves all data of a constant behind the flatbuffer, where nothing aligns them."""
     graph = _graph(model, r)
     constants = _constants(model, graph)
     if not constants or model.moved_out:
@@ -752,14 +751,14 @@ def _options2(model: Model, r: Random) -> str:
 
 
 def _option_bytes(model: Model, r: Random) -> str:
-    """A number in the options of a builtin operator: stride, axis, activation, count."""
+    """Changes a number in the options of a builtin operator: stride, axis, activation, count."""
     graph = _graph(model, r)
     have = [n for n, o in enumerate(graph.operators or ()) if isinstance(o.builtinOptions, Opaque)]
     if not have:
         return ""
     operator = graph.edit("operators", r.choice(have))
     slots = operator.builtinOptions.slots()
-    if not slots:  # All are the defaults, and not written.
+    if not slots:  # all options are the defaults, and not written
         table = [t for t, number in _TABLES if number == operator.builtinOptionsType]
         operator.builtinOptions = r.choice(table or [Opaque.pack(schema.AddOptionsT())])
         return op_name(model, operator)
@@ -773,7 +772,7 @@ def _option_bytes(model: Model, r: Random) -> str:
 
 
 def _graft(model: Model, r: Random) -> str:
-    """Another operator of the host, on tensors that are there."""
+    """Adds another operator of the host, on tensors of the graph."""
     graph = _graph(model, r)
     if not graph.tensors:
         return ""
@@ -800,7 +799,7 @@ def _graft(model: Model, r: Random) -> str:
 
 
 def _custom(model: Model, r: Random) -> Any:
-    """An operator of ours with options, to be changed."""
+    """Picks an operator of ours with options, to be changed."""
     found = [
         (number, at)
         for number, graph in enumerate(model.subgraphs)
@@ -904,7 +903,7 @@ def _header(model: Model, r: Random) -> str:
 
 
 def _field_dropped(model: Model, r: Random) -> str:
-    """Any field of any table that may be absent."""
+    """Drops a field of some table that may be absent."""
     graph = _graph(model, r)
     way = r.randrange(3)
     if way == 0:
@@ -987,7 +986,7 @@ def _flips(content: bytearray, r: Random) -> None:
 
 
 def _words(content: bytearray, r: Random) -> None:
-    """Where offsets, lengths and numbers are."""
+    """Changes a word, which may be an offset, a length or a number."""
     at = 4 * r.randrange(len(content) // 4)
     before = struct.unpack_from("<i", content, at)[0]
     word = r.choice((*_WORDS, before + 4, before - 4, before + 16, before * 2, -before))
@@ -995,7 +994,7 @@ def _words(content: bytearray, r: Random) -> None:
 
 
 def _layouts(content: bytearray, r: Random) -> None:
-    """A half word, of which the layouts of tables consist."""
+    """Changes a half word, of which the layouts of tables consist."""
     at = 2 * r.randrange(len(content) // 2)
     struct.pack_into("<H", content, at, r.choice((0, 2, 4, 6, 8, 12, 16, 0xFFFF, 0xFFFE)))
 

@@ -1,6 +1,6 @@
-"""One case in a host: loads the file and runs it on random data.
+"""Runs one case in a host: loads the file and runs it on random data.
 
-Whatever is refused by an exception is an outcome; what ends the process is for workers.py to see.
+A refusal by an exception is an outcome; workers.py sees what ends the process.
 """
 
 import math
@@ -17,9 +17,9 @@ from larq_engine.python import host
 
 class Outcome(IntEnum):
     REFUSED_BY_CHECK = 0
-    REFUSED_BY_HOST = 1  # or by the plug-in within it
-    FAILED = 2  # when run
-    TOO_LARGE = 3  # to be run
+    REFUSED_BY_HOST = 1  # by the host, or by the plug-in in it
+    FAILED = 2  # to run
+    TOO_LARGE = 3  # to run
     RAN = 4
 
 
@@ -31,17 +31,17 @@ class Phase(IntEnum):
 
 
 class WrongError(Exception):
-    """The case did what it must not, short of a crash."""
+    """The case did something that it must not do, short of a crash."""
 
 
-# A mutated shape can ask for more; then loading is all that is tried.
+# A mutated shape can ask for more values; the file is then only loaded.
 _MAX_VALUES = 2**18
 
 _REFUSALS = (ValueError, RuntimeError, MemoryError)
 _POOL = np.random.default_rng(0).integers(-9, 10, 4096)
 _RESIZED_SHARE, _COMPARED_SHARE = 0.1, 0.05
 
-# Takes the file, a generator for what is drawn, and a function to say which phase begins.
+# Takes the file, a generator for random choices, and a function to say which phase begins.
 Run = Callable[[bytes, Random, Callable[[Phase], None]], Outcome]
 
 
@@ -53,7 +53,7 @@ def _data(shape: Sequence[int], dtype: Any) -> np.ndarray:
 
 
 class _KeptBytes:
-    """Knows whether the caller's bytes are still those that it gave."""
+    """Tells whether the caller's bytes are still those that it gave."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
@@ -68,7 +68,7 @@ class _KeptBytes:
 
 
 def checked(runtime: str | None) -> Run:
-    """As users run a file: through `larq_engine.Interpreter`."""
+    """Returns a run by `larq_engine.Interpreter`, as users run a file."""
 
     def load(content: bytes, **options: Any) -> Any:
         return larq_engine.Interpreter(content, runtime=runtime, **options)
@@ -83,7 +83,7 @@ def checked(runtime: str | None) -> Run:
             try:
                 interpreter.predict([np.concatenate([a, a, a]) for a in arrays])
             except _REFUSALS:
-                results = interpreter.predict(arrays)  # It must go on with what it could.
+                results = interpreter.predict(arrays)  # the refusal must change nothing
         return results if isinstance(results, list) else [results]
 
     def run(content: bytes, r: Random, begin: Callable[[Phase], None]) -> Outcome:
@@ -116,7 +116,10 @@ _REPEATS = 8
 
 
 def _compare(results: list[Any], predict: Callable[[str], Any]) -> None:
-    """Equal with the reference kernel, if equal when repeated: some operators draw at random."""
+    """Raises if the reference kernel gives another result.
+
+    Results that differ from run to run are ignored, as some operators draw at random.
+    """
 
     def differs(kernel: str) -> bool:
         others = predict(kernel)
@@ -131,7 +134,7 @@ def _equal(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 def bare(runtime: str | None, library: str | None = None) -> Run:
-    """In a stock interpreter, with the plug-in and no check; or with another delegate for it."""
+    """Returns a run in a stock interpreter, unchecked, with the plug-in or another delegate."""
     module = host.import_runtime(runtime)
 
     def make_delegate() -> Any:
@@ -182,7 +185,7 @@ def bare(runtime: str | None, library: str | None = None) -> Run:
     return run
 
 
-# What a host's own interpreter raises is not ours to choose.
+# A host's own interpreter may raise anything.
 _BARE_REFUSALS = (Exception,)
 
 
@@ -192,5 +195,5 @@ def _run_bare(interpreter: Any, inputs: Any, shapes: Any, kept: _KeptBytes) -> N
         for info, shape in zip(inputs, shapes, strict=True):
             interpreter.set_tensor(info["index"], _data(shape, info["dtype"]))
     finally:
-        kept.renew()  # LiteRT 2.3 sets an input that is a constant in the caller's bytes.
+        kept.renew()  # LiteRT 2.3 writes a constant input to these bytes
     interpreter.invoke()

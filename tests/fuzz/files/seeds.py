@@ -1,7 +1,8 @@
 """Small valid models to mutate: by name, each a file's bytes.
 
-All operators that the plug-in claims, subgraphs, states, sparse, quantized and string tensors, and
-the host's operators one by one, each beside an operator of ours, so that a delegate has work.
+They have all operators that the plug-in claims, subgraphs, states, sparse, quantized and string
+tensors, and the host's operators one by one, each beside an operator of ours, so that a delegate
+has work.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,9 +24,9 @@ from tests.model_builder import (
 )
 from tests.oracle import Conv, pack_bits
 
-# LCE's files, and ours of several bits.
+# Folders of LCE's files, and of ours with several bits.
 _INTEROP = [Path(__file__).parents[2] / "interop" / folder for folder in ("data", "own")]
-_LARGEST_FILE = 7000  # Bytes; larger ones hold the same operators and take longer.
+_LARGEST_FILE = 7000  # bytes; larger ones hold the same operators and take longer
 
 _F, _I, _B, _L = np.float32, np.int32, np.bool_, np.int64
 _IMAGE = (1, 4, 4, 32)
@@ -53,7 +54,7 @@ def _signs(*shape: int) -> np.ndarray:
 
 
 def _convolutions() -> bytes:
-    """Of all three outputs."""
+    """Builds a convolution with all three outputs."""
     conv = Conv((1, 4, 4, 32), (3, 3), 8)
     ones = np.ones(8, _F)
     return bconv_model(
@@ -100,7 +101,7 @@ def _int8_bits() -> bytes:
 
 
 def _conv(builder: ModelBuilder, x: int) -> int:
-    """From and to `_IMAGE`."""
+    """Adds a convolution from and to `_IMAGE`."""
     bits = add_quantize(builder, x, _IMAGE)
     y = builder.tensor(_IMAGE)
     weights = builder.constant(pack_bits(_signs(32, 1, 1, 32)))
@@ -111,7 +112,7 @@ def _conv(builder: ModelBuilder, x: int) -> int:
 
 
 def _fused() -> bytes:
-    """The host's operators that the plug-in takes, between two convolutions."""
+    """Builds the host's operators that the plug-in takes, between two convolutions."""
     builder = ModelBuilder()
     x = builder.tensor(_IMAGE, name="x")
     y = _conv(builder, x)
@@ -149,7 +150,7 @@ def _weights_read_as_bits() -> bytes:
 
 
 def _int8_image() -> bytes:
-    """A convolution that the plug-in takes from the host."""
+    """Builds a convolution that the plug-in takes from the host."""
     builder = ModelBuilder()
     x = builder.tensor((1, 6, 5, 3), np.int8, scale=0.5, zero_point=-3)
     y = builder.tensor((1, 3, 3, 4), np.int8, scale=4.0, zero_point=5)
@@ -194,7 +195,7 @@ def _loop() -> bytes:
     builder.builtin("WHILE", [n, x], [m, y], condSubgraphIndex=1, bodySubgraphIndex=2)
     test, body = builder.subgraph(), builder.subgraph()
     n1, x1, less = test.tensor((1,), _I), test.tensor(_IMAGE), test.tensor((1,), _B)
-    # True for no more than two numbers, so that a loop from anywhere ends.
+    # The condition is true for no more than two numbers, so that a loop from anywhere ends.
     test.builtin("EQUAL", [n1, test.constant(np.array([0], _I))], [less])
     test.interface([n1, x1], [less])
     n2, x2, more = body.tensor((1,), _I), body.tensor(_IMAGE), body.tensor((1,), _I)
@@ -204,7 +205,7 @@ def _loop() -> bytes:
 
 
 def _state() -> bytes:
-    """A variable that a subgraph sets once, and a sum of all inputs since."""
+    """Builds a variable that a subgraph sets once, and a sum of all inputs so far."""
     builder = ModelBuilder()
     once = builder.subgraph()
     builder.builtin("CALL_ONCE", [], [])
@@ -223,7 +224,7 @@ def _state() -> bytes:
 
 
 def _recurrent() -> bytes:
-    """A tensor that keeps its value from run to run."""
+    """Builds a tensor that keeps its value from run to run."""
     builder = ModelBuilder()
     x, y = builder.tensor((1, 2, 3)), builder.tensor((1, 2, 4))
     constants = [builder.constant(np.ones(s, _F)) for s in ((4, 3), (4, 4), (4,))]
@@ -234,7 +235,7 @@ def _recurrent() -> bytes:
 
 
 def _lookup() -> bytes:
-    """Strings, in a table that is filled once."""
+    """Builds strings in a table that is filled once."""
     builder = ModelBuilder()
     once = builder.subgraph()
     builder.builtin("CALL_ONCE", [], [])
@@ -265,7 +266,7 @@ def _lookup() -> bytes:
 
 
 def _quantized() -> bytes:
-    """Integer layers of the host, with a scale for each channel, before ours."""
+    """Builds integer layers of the host, with a scale for each channel, before ours."""
     builder = ModelBuilder()
     x = builder.tensor((1, 4, 4, 3), name="x")
 
@@ -325,7 +326,7 @@ def _sparse() -> bytes:
 
 
 def _shape_from_data() -> bytes:
-    """Sizes that are only known when the model runs."""
+    """Builds sizes that are known only when the model runs."""
     builder = ModelBuilder()
     x, shape = builder.tensor((1, 64)), builder.tensor((4,), _I)
     y = builder.tensor((1, 1, 2, 32), signature=(-1, -1, -1, 32))
@@ -374,8 +375,8 @@ _W = {"padding": 0, "strideH": 1, "strideW": 1}
 _POOL = {**_W, "filterHeight": 2, "filterWidth": 2}
 _IMG, _ROW = (1, 4, 4, 3), (2, 8)
 
-# Inputs: a shape of floats, a (shape, type), or an array that is a constant. Then outputs, and
-# options with the name of their table.
+# The operator and its inputs: a shape of floats, a (shape, type), or an array that is a constant.
+# Then come outputs, and options with the name of their table.
 _Spec = tuple[str, Sequence[Any], Sequence[Any], str, dict[str, Any]]
 _UNARY = (
     "ABS", "CEIL", "COS", "ELU", "EXP", "FLOOR", "HARD_SWISH", "LOG", "LOGISTIC", "LOG_SOFTMAX",
@@ -501,7 +502,7 @@ def _specs() -> Iterator[_Spec]:
 
 
 def _host_ops() -> Iterator[tuple[str, bytes]]:
-    """Each operator in a model where LceQuantize reads its first input or, if float, output."""
+    """Yields models of an operator whose first input or, if float, output LceQuantize reads."""
     for op, sources, results, table, options in _specs():
         builder = ModelBuilder()
         inputs, graph_inputs = [], []

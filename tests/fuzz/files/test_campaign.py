@@ -1,4 +1,4 @@
-"""A short campaign in each mode, as `make fuzz-files` runs long ones."""
+"""A short campaign runs in each mode, as `make fuzz-files` runs long ones."""
 
 import subprocess
 import sys
@@ -10,13 +10,13 @@ _ROOT = Path(__file__).parents[3]
 
 
 def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """In a process of its own, whose forks have no threads of the tests' to lose."""
+    """Runs the program in a process of its own, whose forks have no threads of the tests."""
     command = [sys.executable, "-m", "tests.fuzz.files", *arguments]
     return subprocess.run(command, cwd=_ROOT, capture_output=True, text=True)
 
 
 def _outcomes(text: str) -> list[int]:
-    """The numbers of the line of all cases: how many, and how many of each outcome."""
+    """Returns the numbers of the line of all cases: the count, and the count of each outcome."""
     line = next(line for line in text.splitlines() if line.startswith("all "))
     return list(map(int, line.split()[1:]))
 

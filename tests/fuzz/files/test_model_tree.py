@@ -13,7 +13,7 @@ _SEEDS = make_seeds()
 
 
 def _plain(thing: Any) -> Any:
-    """An object of the schema as dictionaries and lists."""
+    """Returns an object of the schema as dictionaries and lists."""
     if isinstance(thing, np.ndarray):
         return thing.tolist()
     if isinstance(thing, (list, tuple)):

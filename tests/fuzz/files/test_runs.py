@@ -1,4 +1,4 @@
-"""Who writes to the caller's bytes is told apart: the host that is asked to, or anyone else."""
+"""A write to the caller's bytes is a fault, except by the host that was asked to set an input."""
 
 import ctypes
 from random import Random
@@ -19,7 +19,7 @@ def _write(content: bytes) -> None:
 
 
 class _Host:
-    """An interpreter of one input that writes to the caller's bytes when it is told to."""
+    """An interpreter of one input that writes to the caller's bytes at a given moment."""
 
     def __init__(self, model_content: bytes, experimental_delegates: list[Any]) -> None:
         self._content = model_content
@@ -52,7 +52,7 @@ def _run(monkeypatch: pytest.MonkeyPatch, writing: str) -> Outcome:
     module = SimpleNamespace(Interpreter=_Host)
     monkeypatch.setattr(host, "import_runtime", lambda runtime: module)
     monkeypatch.setattr(host, "load_delegate", lambda runtime: object())
-    content = bytes(bytearray(writing.encode()))  # Its own, as it is written to.
+    content = bytes(bytearray(writing.encode()))  # a copy, as it is written to
     return runs.bare(None)(content, Random(0), lambda phase: None)
 
 

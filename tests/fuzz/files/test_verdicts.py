@@ -1,4 +1,4 @@
-"""Planted faults are found, the cases behind them run, and each is laid at the right door."""
+"""Planted faults are found, the cases behind them run, and each is blamed on its culprit."""
 
 import ctypes
 import functools
@@ -14,7 +14,7 @@ from tests.fuzz.files.runs import Outcome, Phase
 from tests.fuzz.files.verdicts import at_work, describe
 from tests.fuzz.files.workers import Frame, Limits, Workers, build_reporter
 
-_BAD = 7  # Of the cases 0 to 19.
+_BAD = 7  # one of the cases 0 to 19
 _LIMITS = Limits(memory_bytes=1 << 30, cpu_seconds=0.3)
 
 
@@ -35,13 +35,13 @@ def workers(cases, folder) -> Workers:
 
 @pytest.fixture(scope="module")
 def libraries(folder) -> dict[str, ctypes.CDLL]:
-    """The same code as if it were in the plug-in, and in a host."""
+    """Builds the same code as if it were in the plug-in, and in a host."""
     names = ("liblarq_engine_planted", "libhost_planted")
     return {name: ctypes.CDLL(str(build_reporter(folder, name))) for name in names}
 
 
 def _run(fault, bad):
-    """What a worker runs: nothing, but for one file."""
+    """Returns a run of a worker that does nothing, except for one file."""
 
     def run(content, r, begin):
         begin(Phase.RUN)

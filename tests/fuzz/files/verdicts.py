@@ -1,10 +1,10 @@
-"""Whose fault a crash is: the plug-in's or the host's own.
+"""Decides whose fault a crash is: the plug-in's or the host's own.
 
 The innermost frame that is of neither the system's libraries nor the reporter says whose code was
-at work. But a host may crash on what we did to it, so that its frames alone acquit nobody: the same
-file must crash the host without us, with a delegate that takes our operators and computes nothing.
-Nor do frames accuse anybody where the allocator stopped: who called it only met what somebody had
-spoilt before.
+at work. But a host may crash because of what we did to it, so its frames do not prove its fault:
+the same file must also crash the host with a delegate that takes our operators and computes
+nothing. Nor do frames prove anything if the allocator stopped the process: its caller only met
+memory that somebody had spoilt before.
 """
 
 import functools
@@ -33,15 +33,15 @@ _ALLOCATOR |= {"aligned_alloc", *(f"__libc_{name}" for name in _ALLOCATOR)}
 _OUT_OF_TIME = ("SIGPROF", "SIGALRM")
 _MAX_MUTATIONS = 5
 _TOP_FRAMES = 4
-_REPEATS = 200  # Of a file that spoils memory, until somebody meets it.
+_REPEATS = 200  # runs of a file that spoils memory, until the damage is met
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is known of one crash."""
+    """Culprit and reason of one crash."""
 
-    job: Job  # as few mutations as crash in this way
-    owner: str  # "ours", "host", "unclear"; "nobody" where memory or time was short
+    job: Job  # with as few mutations as crash in this way
+    owner: str  # "ours", "host", "unclear"; "nobody" if memory or time was short
     reason: str
     death: Death
     mutations: tuple[tuple[str, str], ...]
@@ -52,7 +52,7 @@ class Verdict:
 
 
 def at_work(frames: Sequence[Frame]) -> int:
-    """The place of the innermost frame that is not the system's; their number if all are."""
+    """Returns the place of the innermost frame that is not the system's, or their number."""
     for place, frame in enumerate(frames):
         if not frame.module.startswith((*_SYSTEMS, _REPORTER)):
             return place
@@ -65,9 +65,9 @@ def _met_spoilt_memory(death: Death) -> bool:
 
 
 def signature(death: Death) -> tuple[str, ...]:
-    """Equal for crashes at the same place."""
+    """Returns a tuple that is equal for crashes at the same place."""
     start = at_work(death.frames)
-    # An endless loop or recursion is stopped anywhere in it.
+    # An endless loop or recursion may be stopped anywhere in it, so its frames do not count.
     frames = () if death.signal in _OUT_OF_TIME else death.frames[start : start + 2]
     return death.signal, death.phase.name, *(f"{f.module}+{f.offset:#x}" for f in frames)
 
@@ -81,16 +81,16 @@ def judge(
     make_innocent: Callable[[], Run],
     limits: Limits,
 ) -> Verdict:
-    """Looks into the crash of the last of jobs that ran in one process.
+    """Judges the crash of the last of the jobs that ran in one process.
 
     Args:
-        workers: To run it again.
-        cases: To make it again.
-        jobs: All that ran in the process.
-        death: How it ended.
-        make_run: What ran them.
-        make_innocent: The host with the delegate that computes nothing.
-        limits: Of a case.
+        workers: Run the job again.
+        cases: Make its file again.
+        jobs: All jobs that ran in the process.
+        death: The end of the process.
+        make_run: Makes the run of the jobs.
+        make_innocent: Makes a run in a host with the delegate that computes nothing.
+        limits: Memory and time of a case.
     """
 
     def again(tried: Sequence[Job], make: Callable[[], Run], limits: Limits) -> Death | None:
@@ -107,7 +107,7 @@ def judge(
         return _judge_many(jobs, verdict, again, make_run, make_innocent, limits)
     if again([job], make_run, limits.larger()) is None:
         return verdict("nobody", "passes with more memory and time")
-    # Fewer mutations may be enough.
+    # Some mutations may not be necessary for the crash.
     for place in range(_MAX_MUTATIONS):
         fewer = Job(job.number, job.without | {place})
         if len(cases.make(fewer.number, fewer.without).mutations) < len(
@@ -118,7 +118,7 @@ def judge(
                 job = fewer
     start = at_work(alone.frames)
     spoilt = _met_spoilt_memory(alone)
-    # Who was at work when time ran out, in a loop without end, is chance.
+    # In a loop without end, it is chance whose code runs when time is up.
     by_chance = spoilt or alone.signal == "SIGPROF"
     if not by_chance and start < len(alone.frames) and alone.frames[start].module.startswith(_OURS):
         innocent = again([job] * _REPEATS, make_innocent, limits)
@@ -142,10 +142,10 @@ def _judge_many(
     make_innocent: Callable[[], Run],
     limits: Limits,
 ) -> Verdict:
-    """The crash of a file that passes alone: an earlier one has left something broken."""
+    """Judges the crash of a file that passes by itself: an earlier one left something broken."""
     if again(jobs, make_run, limits) is None:
         return verdict("nobody", "did not happen again")
-    good, bad = len(jobs) - 1, 0  # From `bad` on they crash, from `good` on they do not.
+    good, bad = len(jobs) - 1, 0  # jobs[bad:] crash, jobs[good:] do not
     while good - bad > 1:
         middle = (good + bad) // 2
         if again(jobs[middle:], make_run, limits) is None:
@@ -162,7 +162,7 @@ def _judge_many(
 
 @functools.cache
 def _function(path: str, offset: int) -> str:
-    """Its name, which the loader does not know where a library exports few."""
+    """Returns a function's name by addr2line, as the loader knows only exported names."""
     command = ["addr2line", "-f", "-C", "-e", path, hex(offset)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -172,7 +172,7 @@ def _function(path: str, offset: int) -> str:
 
 
 def describe(death: Death) -> str:
-    """The signal, the phase and the functions that matter."""
+    """Returns the signal, the phase and the innermost functions of a crash."""
     start = at_work(death.frames)
     frames = death.frames[start : start + _TOP_FRAMES]
     # An address in the stack is that of the next instruction, which may be another function's.

@@ -21,13 +21,13 @@ _SOURCE = Path(__file__).with_name("crash_reporter.cc")
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one case: address space beside what the process has already, and seconds of the CPU."""
+    """Limits of a case: address space in addition to the process's own, and seconds of the CPU."""
 
     memory_bytes: int = 2 << 30
     cpu_seconds: float = 2
 
     def larger(self) -> "Limits":
-        """Where what needs memory or time can go on and what crashes or hangs cannot."""
+        """Returns limits with which a case that only needs more ends, unlike a crash or a hang."""
         return Limits(5 * self.memory_bytes, 5 * self.cpu_seconds)
 
 
@@ -45,11 +45,11 @@ class Job:
 
 @dataclass(frozen=True)
 class Frame:
-    """Where in a library, innermost first."""
+    """An address in a library."""
 
     path: str
     offset: int
-    symbol: str = ""  # the last one before it that the library exports
+    symbol: str = ""  # last exported symbol before the offset
 
     @property
     def module(self) -> str:
@@ -58,7 +58,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Death:
-    """How a worker ended."""
+    """The end of a worker: its signal, its phase, and its frames, innermost first."""
 
     signal: str
     phase: Phase
@@ -67,23 +67,23 @@ class Death:
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a job: an outcome, or else a problem, which is wrong without a crash."""
+    """The outcome of a job, or else its problem, a fault without a crash."""
 
-    kinds: tuple[str, ...]  # of its mutations
+    kinds: tuple[str, ...]  # kinds of its mutations
     outcome: Outcome | None
     problem: str
 
 
 @dataclass(frozen=True)
 class Batch:
-    """What became of jobs that ran in one process, in their order."""
+    """Results of jobs that ran in one process, in their order."""
 
     results: tuple[Result, ...]
-    death: Death | None  # of the job behind them
+    death: Death | None  # of the job behind the results
 
 
 def build_reporter(folder: Path, name: str = "libcrash_reporter") -> Path:
-    """Compiles crash_reporter.cc, which also is a delegate that computes nothing."""
+    """Compiles crash_reporter.cc, which is also a delegate that computes nothing."""
     library = folder / f"{name}.so"
     compiler = os.environ.get("CXX", "c++")
     flags = ["-std=c++20", "-O1", "-g", "-shared", "-fPIC", f"-I{_ROOT}"]
@@ -92,7 +92,7 @@ def build_reporter(folder: Path, name: str = "libcrash_reporter") -> Path:
 
 
 class Workers:
-    """Forks of this process, which has imported all that they need.
+    """Forks of this process, which has imported everything that they need.
 
     Args:
         cases: Makes the files.
@@ -102,7 +102,7 @@ class Workers:
     def __init__(self, cases: Cases, reporter: Path) -> None:
         self._cases = cases
         self._reporter = ctypes.CDLL(str(reporter))
-        self._state = mmap.mmap(-1, 4096)  # The phase of the job.
+        self._state = mmap.mmap(-1, 4096)  # the phase of the job
 
     def run(self, jobs: Sequence[Job], make_run: Callable[[], Run], limits: Limits) -> Batch:
         """Runs jobs until all are done or one ends the process."""
@@ -130,7 +130,7 @@ class Workers:
         report: int,
         out: int,
     ) -> None:
-        """In the child, which it ends."""
+        """Runs jobs in the child, and ends it."""
         code = 1
         try:
             silence = os.open(os.devnull, os.O_WRONLY)
@@ -175,7 +175,7 @@ def _frames(report: list[str]) -> tuple[Frame, ...]:
     frames = []
     for line in report[1:]:
         path, offset, symbol = line.rsplit(" ", 2)
-        if not offset.startswith("0x"):  # The handler crashed too, on a broken stack.
+        if not offset.startswith("0x"):  # the handler crashed, too, on a broken stack
             break
         frames.append(Frame(path, int(offset, 16), symbol))
     return tuple(frames)
