@@ -168,7 +168,7 @@ def test_batches_are_enlarged(runtime, rng):
 
 
 def test_weights_are_no_activations(rng):
-    """As activations, they would make the pieces of a batch smaller."""
+    """The pieces of a batch would be smaller if weights counted as activations."""
     model, _ = _dense(rng)
     assert larq_engine.Interpreter(model)._session.activation_bytes() == 4 * (40 + 9)
 

@@ -1,4 +1,4 @@
-"""Which networks are converted, with what, and which of their layers must become binary."""
+"""Networks that the tests convert, the options, and the layers that must become binary."""
 
 from dataclasses import dataclass
 from typing import Any

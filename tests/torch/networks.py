@@ -126,7 +126,7 @@ class ReActBlock(nn.Module):
 
 
 class ReActNet(nn.Module):
-    """ReActNet's blocks, of RSign and RPReLU, fewer and narrower than in the paper."""
+    """ReActNet's blocks of RSign and RPReLU, fewer and narrower than in the paper."""
 
     def __init__(self, width=32, classes=10):
         super().__init__()
@@ -145,7 +145,7 @@ class ReActNet(nn.Module):
 
 
 class InPlaceSign(torch.autograd.Function):
-    """As in the first code of binary networks: two masks fill a new tensor."""
+    """A sign as the first code of binary networks has it: two masks fill a new tensor."""
 
     @staticmethod
     def forward(ctx, x):
@@ -235,7 +235,7 @@ class SignConv1d(nn.Conv1d):
 
 
 class KeywordNet(nn.Module):
-    """Words in a second of sound, as one line of samples."""
+    """A network for words in a second of sound, which is one line of samples."""
 
     def __init__(self, classes=12):
         super().__init__()
@@ -283,7 +283,7 @@ class Mlp(nn.Module):
 
 
 class BrevitasNet(nn.Module):
-    """Brevitas' own quantizers, in evaluation."""
+    """A network of Brevitas' own quantizers, in evaluation."""
 
     def __init__(self, classes=10):
         from brevitas import nn as quantized
@@ -320,7 +320,7 @@ class BrevitasNet(nn.Module):
 
 
 def with_random_statistics(make: Callable[[], nn.Module]) -> nn.Module:
-    """A module as after training, in evaluation mode; the same in every run."""
+    """Makes a module as after training, in evaluation mode; it is the same in every run."""
     torch.manual_seed(1)
     module = make()
     for parameter in module.parameters():

@@ -1,8 +1,8 @@
 """Random binarized networks as PyTorch modules, drawn by a seed.
 
 Signs, quantizers, pads, slices, pools, layers, norms and shortcuts follow each other as in
-networks. All numbers are few multiples of a power of two, so that float32 has each sum: a result is
-right or wrong, and no rounding before a sign excuses anything.
+networks. All numbers are small multiples of a power of two, so that float32 holds every sum: a
+result is right or wrong, and no rounding before a sign excuses anything.
 """
 
 import random
@@ -26,8 +26,8 @@ class Step(nn.Module):
     """A function and the layers that it computes with.
 
     Attributes:
-        name: What it is, for people.
-        is_plain: Whether it has a sign of three values, which must be told what 0 becomes.
+        name: Its name for people.
+        is_plain: True if it has a sign of three values, for which the user decides what 0 becomes.
     """
 
     def __init__(self, name: str, compute: Callable, *layers: nn.Module, is_plain: bool = False):
@@ -66,7 +66,7 @@ _SIGNS: dict[str, Values] = {
     "masks": _masks,
     "straight through": _straight_through,
 }
-# These have values on both sides of 0, but not 0. Behind a pad of zeros, their layers may hold an
+# These have values on both sides of 0, but not 0. With a pad of zeros, their layers may hold an
 # image of one size, so that the file refuses others.
 _UNEVEN: dict[str, Values] = {
     "two values": lambda x: torch.where(x >= 0, 0.75, -0.25),
@@ -77,7 +77,7 @@ _UNEVEN: dict[str, Values] = {
         for bits in (2, 3, 4)
     },
 }
-# Signs of what cannot be negative, and others that are 0 and 1.
+# Signs of values that cannot be negative, and others that are 0 and 1.
 _HALF_SIGNS: dict[str, Values] = {
     "sign of relu": lambda x: torch.sign(F.relu(x)),
     "sign of relu6": lambda x: torch.sign(F.relu6(x)),
@@ -100,7 +100,7 @@ _ACTIVATIONS: dict[str, Values] = {
 
 
 def _quantizer(rng: random.Random) -> Step:
-    """Values at equal distances, of 1 to 4 bits, with and without a sign."""
+    """Draws a quantizer to values at equal distances, of 1 to 4 bits, with and without a sign."""
     bits, step = rng.randint(1, 4), rng.choice([0.25, 0.5, 1.0])
     end = 2 ** (bits - 1) - 1 or 1
     # Quantizers with a sign are rare, for the same reason as _UNEVEN.
@@ -118,7 +118,7 @@ def _quantizer(rng: random.Random) -> Step:
 
 
 def _quantize(rng: random.Random, x: torch.Tensor, *, has_one_size: bool) -> Step:
-    """A sign or a quantizer."""
+    """Draws a sign or a quantizer."""
     kind = rng.random()
     if has_one_size and kind > 0.7:
         name = rng.choice(list(_UNEVEN))
@@ -136,7 +136,7 @@ def _quantize(rng: random.Random, x: torch.Tensor, *, has_one_size: bool) -> Ste
 
 
 def _grid(x: torch.Tensor) -> float:
-    """The largest power of two that all values are multiples of."""
+    """Returns the largest power of two that all values are multiples of."""
     grid = 1.0
     while grid > _FINEST / 16 and bool((x / grid != (x / grid).round()).any()):
         grid /= 2
@@ -165,7 +165,7 @@ def _norm(rng: random.Random, channels: int) -> nn.BatchNorm2d:
 
 
 def _weights(rng: random.Random, filters: int, rank: int) -> Values:
-    """How a layer quantizes its weights, which are multiples of 1/4 other than 0."""
+    """Draws a quantizer of a layer's weights, which are multiples of 1/4 other than 0."""
     scale = _power(rng, filters, *[1] * (rank - 1))
     forms: dict[str, Values] = {
         "where": lambda w: torch.where(w >= 0, 1.0, -1.0),
@@ -191,7 +191,7 @@ def _fill(rng: random.Random, layer: nn.Module) -> nn.Module:
 
 
 def _conv(rng: random.Random, channels: int) -> tuple[nn.Module, Callable]:
-    """A convolution and how it is called."""
+    """Draws a convolution and the function that calls it."""
     filters = rng.choice([4, 8, 8, 12])
     groups = rng.choice([1, 1, 1, 1 if channels % 2 else 2, channels])
     filters = channels * rng.choice([1, 1, 2]) if groups == channels else filters
@@ -213,7 +213,7 @@ def _conv(rng: random.Random, channels: int) -> tuple[nn.Module, Callable]:
 
 
 def _layer(rng: random.Random, x: torch.Tensor, layers: list[Step], *, has_one_size: bool) -> Step:
-    """Values of few bits, what moves them at times, and a convolution; or one that was there."""
+    """Draws a quantizer, often a move of its values, and a convolution; or takes an old layer."""
     again = [
         step for step in layers if step.layers[0].in_channels == x.shape[1] and not step.is_plain
     ]
@@ -246,7 +246,7 @@ def _pad(rng: random.Random, x: torch.Tensor) -> Step:
     if mode == "constant":
         pads = [rng.choice([0, 1, 1, 2]) for _ in range(4)]
         if rng.random() < 0.1:
-            pads += [rng.randint(0, 2) for _ in range(2)]  # channels
+            pads += [rng.randint(0, 2) for _ in range(2)]  # pads of the channels
         value = rng.choice([0.0, 0.0, 1.0, -1.0])
         return Step("pad", lambda x: F.pad(x, pads, value=value))
     pads = [rng.choice([0, 1, 1]) for _ in range(4)]
@@ -282,7 +282,7 @@ def _activation(rng: random.Random, x: torch.Tensor) -> Step:
 
 
 def _dense(rng: random.Random, x: torch.Tensor, bring: Values, name: str) -> Step:
-    """A dense layer of quantized values."""
+    """Draws a dense layer of quantized values."""
     values = _quantize(rng, x, has_one_size=False)
     layer = _fill(rng, nn.Linear(bring(values(x)).shape[1], 5))
     weights = _weights(rng, 5, 2)
@@ -295,7 +295,7 @@ def _dense(rng: random.Random, x: torch.Tensor, bring: Values, name: str) -> Ste
 
 
 def _head(rng: random.Random, x: torch.Tensor, flattens: bool) -> Step | None:
-    """What is behind the last image."""
+    """Draws the end of a network, behind the last image."""
     kind = rng.random()
     if flattens:
         return _dense(rng, x, lambda x: x.flatten(1), "dense of all pixels")
@@ -314,8 +314,8 @@ class RandomModule(nn.Module):
     """Steps one behind the other, some of them around a shortcut.
 
     Args:
-        seed: What it is drawn by.
-        flattens: Whether it ends in a layer of all pixels, so that it has one size.
+        seed: Seed of the drawing.
+        flattens: True if it ends in a layer of all pixels, so that it has one size.
     """
 
     def __init__(self, seed: int, flattens: bool):
@@ -376,10 +376,10 @@ class RandomModule(nn.Module):
 
 
 class RandomModules(nn.Module):
-    """Several of them beside each other, with an output for each.
+    """Several modules beside each other, with an output for each.
 
     Attributes:
-        plain_signs: Where they have signs of three values.
+        plain_signs: The places at which they have signs of three values.
     """
 
     def __init__(self, seeds: Sequence[int], flattens: bool):

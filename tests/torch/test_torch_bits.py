@@ -1,4 +1,4 @@
-"""Layers that are called binary take one bit a weight in the file, whatever lies before them."""
+"""Binary layers take one bit a weight in the file, whatever lies before them."""
 
 import math
 
@@ -49,7 +49,7 @@ class _Cnv(nn.Module):
 
 
 def _words(*shape):
-    """Bytes of weights of which the last dimension begins a word each time."""
+    """Returns the bytes of weights whose last dimension begins a word each time."""
     return math.prod(shape[:-1]) * -(-shape[-1] // 32) * 4
 
 
@@ -66,7 +66,7 @@ def test_dense_layers_behind_one_pixel(size, end):
     assert list(sizes.values()) == [
         _words(24, 9, 3), _words(40, 9, 24), _words(96, 9, 40), _words(128, 96), _words(10, 128),
     ]  # fmt: skip
-    # A threshold or a factor and a bias for each channel, and the file's own structure.
+    # The rest is a threshold or a factor and a bias for each channel, and the file's own structure.
     assert len(converted) < sum(sizes.values()) + 8 * (24 + 40 + 96 + 128 + 10) + 8000
     with torch.no_grad():
         expected = net(images).numpy()
@@ -94,7 +94,7 @@ class _Tfc(nn.Module):
 
 
 class _Floor(nn.Module):
-    """A quantizer of the image to one bit, turned between rounding and clamping by litert_torch."""
+    """A quantizer to one bit; litert_torch transposes the image between rounding and clamp."""
 
     def __init__(self):
         super().__init__()
@@ -121,7 +121,7 @@ def test_quantizer_to_one_bit_of_the_image():
 def test_quantizer_of_the_flattened_image(weight_bits):
     net = with_random_statistics(lambda: _Tfc(2, weight_bits))
     images = torch.rand(5, 1, 8, 8, generator=torch.Generator().manual_seed(2))
-    net.train()(images)  # Brevitas finds its scales so.
+    net.train()(images)  # Brevitas finds its scales in this run
     net.eval()
     converted = larq_engine.convert_torch(net, images[:1])
     found = [(la.became, la.input_bits, la.bytes_after) for la in converted.report.layers]

@@ -1,4 +1,4 @@
-"""A file that is wrong is found, also where the module jumps and rounding decides which way."""
+"""A wrong file is found even if the module has steps at which rounding decides."""
 
 from dataclasses import replace
 
@@ -30,11 +30,11 @@ class Steps(nn.Module):
 
 
 def three(x):
-    """3 in single precision, and a little less in double precision."""
+    """Returns 3 in single precision, and a little less in double precision."""
     return x.sign().abs() * 0.3 / 0.1
 
 
-# They give other values in double precision.
+# These functions give other values in double precision.
 _STEPS = {
     "cast": lambda x: (x.sign() * 0.3 / 0.1).int().float(),
     "cast to bytes": lambda x: three(x).to(torch.uint8).float(),
@@ -50,7 +50,7 @@ _STEPS = {
 
 @pytest.mark.parametrize("form", _STEPS)
 def test_double_precision_excuses_no_jump(form):
-    """How far rounding reaches is not to be read off a run that jumped elsewhere."""
+    """A run that took other steps does not tell how far rounding reaches."""
     torch.manual_seed(0)
     module, x = Steps(_STEPS[form]).eval(), torch.randn(2, 16)
     exported = export(module, (x,))
@@ -66,7 +66,7 @@ def test_double_precision_excuses_no_jump(form):
 
 
 class Quantizer(nn.Module):
-    """Steps of 0.1 by a cast; all that it casts is next to a whole number."""
+    """A quantizer to steps of 0.1 by a cast; all values before the cast are near whole numbers."""
 
     def __init__(self):
         super().__init__()

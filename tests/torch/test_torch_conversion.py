@@ -1,4 +1,4 @@
-"""Shapes, names and layouts of files of PyTorch modules; the command that makes them."""
+"""Shapes, names and layouts of files of PyTorch modules, and the command that makes them."""
 
 import json
 import subprocess
@@ -35,7 +35,7 @@ class Net(nn.Module):
 
 
 class Image(nn.Module):
-    """An image in, an image out."""
+    """A module from an image to an image."""
 
     def __init__(self):
         super().__init__()
@@ -116,7 +116,7 @@ def test_an_open_batch(net):
 
 
 class Summed(nn.Module):
-    """What it computes depends on the size of the batch."""
+    """A module whose results depend on the size of the batch."""
 
     def __init__(self, compute):
         super().__init__()
@@ -134,7 +134,7 @@ _MIXES_BATCHES = {
 
 @pytest.mark.parametrize("form", _MIXES_BATCHES)
 def test_an_open_batch_that_results_depend_on(form):
-    """A graph holds the size that it was made with: the file would be wrong with another."""
+    """A graph holds the size that it was made with, so the file would be wrong with another one."""
     module, x = Summed(_MIXES_BATCHES[form]).eval(), torch.randn(3, 5, 4)
     with pytest.raises(ConversionError, match=r"batch.*open_batch=False"):
         larq_engine.convert_torch(module, x, open_batch=True)
@@ -317,7 +317,7 @@ def test_what_the_command_refuses(folder, capsys, name, words, monkeypatch):
 
 
 class Stem(nn.Module):
-    """A layer of numbers, whose results are signed and summed up."""
+    """A float layer, whose results are signed and summed up."""
 
     def __init__(self):
         super().__init__()

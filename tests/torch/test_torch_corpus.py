@@ -11,7 +11,7 @@ _NETWORKS = 3
 
 @pytest.mark.parametrize("kind", range(3), ids=["checked", "of one size", "open batch"])
 def test_random_modules(kind, request):
-    """Networks of one group: the first of each 16 is converted with the check."""
+    """The networks are of one group; the first of each 16 groups is converted with the check."""
     draw = random.Random(request.config.getoption("--sample"))
     group = draw.randrange(1 << 20) * GROUPS + kind + (draw.choice([0, 4]) if kind else 0)
     first, count = group * PARTS, 2 if kind == 0 else _NETWORKS

@@ -1,4 +1,4 @@
-"""What cannot be converted is an error that says what to do."""
+"""Modules that cannot be converted raise an error that says what to do."""
 
 import re
 import subprocess
@@ -54,7 +54,7 @@ class Random(Binary):
 
 
 class Counting(Binary):
-    """It counts its calls."""
+    """A module that counts its calls."""
 
     def __init__(self):
         super().__init__()
@@ -178,7 +178,7 @@ def test_a_module_that_counts_its_calls():
 
 
 class Signs(nn.Module):
-    """A layer behind the sign of what the module is given."""
+    """A layer behind the sign of the module's input."""
 
     def __init__(self, before=nn.Identity):
         super().__init__()

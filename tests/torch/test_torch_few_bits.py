@@ -35,7 +35,7 @@ class Net(nn.Module):
 def test_network(bits, weight_bits):
     net = with_random_statistics(lambda: Net(bits, weight_bits))
     images = torch.randn(5, 3, 12, 12, generator=torch.Generator().manual_seed(2))
-    net.train()(images)  # Brevitas finds its scales so.
+    net.train()(images)  # Brevitas finds its scales in this run
     net.eval()
     converted = larq_engine.convert_torch(net, images[:1])
     found = {
@@ -53,7 +53,7 @@ def test_network(bits, weight_bits):
 
 
 class _Layer(nn.Module):
-    """One layer, of which everything is known: its sums are whole numbers of steps."""
+    """One layer whose sums are whole numbers of steps."""
 
     def __init__(self, bits, weight_bits, *, signed, per_channel, geometry):
         from brevitas import nn as quantized
@@ -79,7 +79,7 @@ _GEOMETRIES = [((3, 3), 1, 1), ((2, 3), (2, 1), 0), (1, 2, 0)]
 
 @pytest.fixture
 def any_number_of_products(monkeypatch):
-    """Also where hosts are faster."""
+    """Makes layers binary even if hosts are faster."""
     for limit in ("_MOST_PLANE_PRODUCTS", "_MOST_PLANE_PRODUCTS_BESIDE_INT8"):
         monkeypatch.setattr(f"larq_engine.converter.rules_binary.{limit}", 64)
 
@@ -110,7 +110,7 @@ def test_sums_are_those_of_brevitas(bits, weight_bits, per_channel, signed):
 
 
 def _check_sums(got, expected):
-    """Both are whole numbers, but for rounding."""
+    """Asserts that both are equal whole numbers, apart from rounding."""
     whole = np.rint(expected)
     np.testing.assert_allclose(expected, whole, rtol=0, atol=0.25)
     np.testing.assert_allclose(got, whole, rtol=0, atol=0.25)
@@ -144,7 +144,7 @@ class _DoReFa(nn.Conv2d):
 def test_sums_are_those_of_dorefa_net(bits, weight_bits):
     geometry = _GEOMETRIES[(bits + weight_bits) % len(_GEOMETRIES)]
     net = with_random_statistics(lambda: _DoReFa(bits, weight_bits, *geometry))
-    # Of these, none times up to 255 is so near a half that roundings of 1 ULP matter.
+    # No such number times up to 255 is so near a half that roundings of 1 ULP matter.
     whole = torch.randint(-300, 700, (2, 24, 8, 7), generator=torch.Generator().manual_seed(2))
     images = whole / 400.3
     converted = larq_engine.convert_torch(net, images[:1])
@@ -157,7 +157,7 @@ def test_sums_are_those_of_dorefa_net(bits, weight_bits):
 
 
 def _constant_scale(bits):
-    """A quantizer as FINN's CNV has it: from -1 to 1, in steps that the number of bits gives."""
+    """Makes a quantizer as FINN's CNV has it: from -1 to 1; its step follows from the bits."""
     from brevitas import nn as quantized
     from brevitas.core.bit_width import BitWidthImplType
     from brevitas.core.quant import QuantType

@@ -1,4 +1,4 @@
-"""What is rewritten in exported graphs, signs and straight-through forms, and what is not."""
+"""Signs and straight-through forms are rewritten in exported graphs, and other forms are not."""
 
 import pytest
 import torch
@@ -108,7 +108,7 @@ def test_what_is_no_sign_stays(form):
 
 
 def test_a_sign_of_three_values_stays():
-    """Whether that matters is seen in the file; its zeros are the module's own."""
+    """The file shows if that matters; its zeros are the module's own."""
     graph_module = graph_of(nn.Sequential(nn.ReLU(), Function(torch.sign)))
     found = write_signs(graph_module, SignOfZero.read("+1"))
     assert torch.equal(graph_module(EDGES), torch.sign(torch.relu(EDGES)))
@@ -187,7 +187,7 @@ STRAIGHT_THROUGH = {
 
 @pytest.mark.parametrize("form", STRAIGHT_THROUGH)
 def test_straight_through_forms(form):
-    scale = torch.tensor(0.1)  # Whose products round.
+    scale = torch.tensor(0.1)  # its products round
 
     def signs(x):
         return scale * torch.where(x >= 0, 1.0, -1.0)

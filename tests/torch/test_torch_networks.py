@@ -1,4 +1,4 @@
-"""Networks of several kinds: their binary layers are binary, and results are PyTorch's."""
+"""Networks of several kinds become binary where they are binary, and give PyTorch's results."""
 
 from collections import Counter
 
@@ -11,11 +11,11 @@ from tests.torch import networks
 from tests.torch.cases import CASES
 from tests.torch_twins import OPERATORS
 
-# What rounding adds up to, of the largest output.
+# Accumulated rounding, as a share of the largest output.
 _TOLERANCE = 1e-4
 
-# Of the images, as one of a network's signs may be of a value that rounding brings to the other
-# side of 0. The conversion's own check follows that; here it may spoil one image.
+# Number of images. Rounding may bring the value of one of a network's signs to the other side of 0.
+# The conversion's own check follows that, but here it may spoil one image.
 _IMAGES = 5
 
 
@@ -23,7 +23,7 @@ _IMAGES = 5
 def test_network(name):
     case = CASES[name]
     converted = convert_and_compare(case)
-    # Channels are moved at the input only.
+    # Only the input's channels are moved.
     transposes = 0 if "channels_last" in dict(case.options) else 1
     operators = Counter(converted.report.operators)
     assert operators.pop("TRANSPOSE", 0) <= transposes

@@ -26,7 +26,7 @@ def older(module, image, path):
     torch.onnx.export(module, (image,), path, dynamo=False)
 
 
-# Into these the exporter puts the batch norm behind them, whose names they then have.
+# The exporter fuses the batch norm behind these layers into them and gives them its name.
 _RENAMED = {
     f"blocks.{block}.pointwise.{layer}": f"blocks.{block}.norms.{layer}"
     for block in (0, 1)

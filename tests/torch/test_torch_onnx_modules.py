@@ -1,4 +1,4 @@
-"""What both exporters write for modules that usual networks are made of."""
+"""Modules of usual networks, as both exporters write them."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ class Vision(nn.Module):
 
 
 class Activations(nn.Module):
-    """Each by itself, side by side."""
+    """Activations side by side."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Weights that a PyTorch module makes binary itself, in whatever operators, through ONNX."""
+"""Weights that a PyTorch module makes binary itself, by any operators, through ONNX."""
 
 import numpy as np
 import pytest
@@ -18,19 +18,19 @@ def _per_channel(numbers, weights):
 
 
 def mean_of_sizes(weights):
-    """XNOR-Net, and Bi-Real Net."""
+    """Scales signs as XNOR-Net and Bi-Real Net do."""
     return weights.sign() * _flat(weights).abs().mean(1).view(-1, 1, 1, 1)
 
 
 def norm_of_sizes(weights):
-    """binary-networks-pytorch: the L1 norm, divided."""
+    """Scales signs as binary-networks-pytorch does: by the L1 norm, divided."""
     count = weights[0].nelement()
     size = weights.norm(p=1, dim=(1, 2, 3), keepdim=True).div(count)
     return torch.where(weights >= 0, 1.0, -1.0).mul(size)
 
 
 def power_of_two(weights):
-    """IR-Net: balanced, of deviation 1, and a size that shifts instead of multiplying."""
+    """Makes weights of IR-Net: balanced, of deviation 1, and with a power of two as size."""
     flat = _flat(weights)
     balanced = weights - _per_channel(flat.mean(-1), weights)
     flat = _flat(balanced)
@@ -40,7 +40,7 @@ def power_of_two(weights):
 
 
 def two_values(weights):
-    """AdaBin: a middle and a distance for each channel."""
+    """Makes weights of AdaBin: a middle and a distance for each channel."""
     flat = _flat(weights)
     middle = _per_channel(flat.mean(1), weights)
     distance = _per_channel(flat.sub(flat.mean(1, keepdim=True)).norm(2, dim=1), weights)
@@ -49,14 +49,14 @@ def two_values(weights):
 
 
 def normalized(weights):
-    """BATS: of deviation 1 first, which does not change the sign."""
+    """Makes weights of BATS: of deviation 1 first, which does not change the sign."""
     deviation = weights.var((1, 2, 3), unbiased=False, keepdim=True).add(1e-6).rsqrt()
     centred = (weights - weights.mean((1, 2, 3), keepdim=True)) * deviation
     return torch.sign(centred.clamp(-1, 1))
 
 
 def largest_half(weights):
-    """Operators that no runtime has: a threshold that sorting finds."""
+    """Finds a threshold by sorting, with operators that no runtime has."""
     flat = _flat(weights)
     threshold = flat.topk(flat.shape[1] // 2, dim=1).values[:, -1:]
     return _per_channel(functional.softplus(threshold), weights) * torch.where(

@@ -1,4 +1,4 @@
-"""What the documents say in Python of PyTorch and ONNX runs."""
+"""The Python of the documents about PyTorch and ONNX runs."""
 
 import pytest
 

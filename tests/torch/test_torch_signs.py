@@ -67,7 +67,7 @@ def whole_numbers(*shape):
 
 
 def run(converted, module, x):
-    """Results of the file and of the module, by names."""
+    """Returns results of the file and of the module, by names."""
     interpreter = larq_engine.Interpreter(bytes(converted))
     got = interpreter.predict(x.numpy())
     with torch.no_grad():
@@ -91,7 +91,7 @@ def test_values_that_cannot_be_negative_have_two_signs(sign_of_zero):
 
 
 def test_a_sign_beside_one_of_two_values():
-    """The choice is for the one and not for the other, and its zeros are counted."""
+    """The option applies only to the sign of three values, whose zeros are counted."""
     torch.manual_seed(0)
     forms = [("plain", torch.sign), ("relu", lambda x: torch.sign(F.relu(x)))]
     module, x = Layers(forms).eval(), whole_numbers(1, CHANNELS, 6, 6)
@@ -115,7 +115,7 @@ def test_a_sign_beside_one_of_two_values():
 
 @pytest.mark.parametrize("sign_of_zero", ["+1", "-1"])
 def test_signs_that_are_a_part_of_two_values(sign_of_zero):
-    """The choice is for the one that a layer reads."""
+    """The option applies to the sign that a layer reads."""
     torch.manual_seed(0)
     forms = {
         "relu": lambda x: F.relu(torch.sign(x)),
@@ -157,7 +157,7 @@ def test_signs_that_become_one(again):
 
 
 def test_signs_that_become_one_beside_another():
-    """Nothing is asked for the third, which is no reason to refuse the two."""
+    """Nothing is asked about the third sign, which is no reason to refuse the two."""
     torch.manual_seed(0)
     forms = [("a", torch.sign), ("b", torch.sign), ("c", lambda x: torch.sign(F.relu(x)))]
     module, x = Layers(forms).eval(), whole_numbers(1, CHANNELS, 6, 6)

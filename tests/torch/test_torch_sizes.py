@@ -1,4 +1,4 @@
-"""Files of PyTorch modules at other sizes of image and of batch than that of the example."""
+"""Files of PyTorch modules at other sizes of image and batch than those of the example."""
 
 import itertools
 import math
@@ -53,7 +53,7 @@ _RESIZED = {
     ),
     "average pool": lambda: nn.AvgPool2d(3, 2, 1),
     "slices": lambda: Function(lambda x: x[:, 2:, ::2, 1::2]),
-    # Its channels are as many at every size.
+    # The number of channels is the same at every size.
     "all channels": lambda: nn.Sequential(nn.Conv2d(32, 8, 3), Function(lambda x: x[:, -8:] + 1)),
     "every third pixel": lambda: nn.MaxPool2d(1, 3, ceil_mode=True),
     "slices that count from the end": lambda: Function(lambda x: x[:, 1:-1, 1:-2, -5:]),
@@ -87,12 +87,12 @@ def test_the_report_tells_of_another_size():
     assert not report.fixed_sizes
 
 
-# Modules, and a size of as many pixels as that of the example.
+# Modules, and another size with the same number of pixels as the example's.
 _FIXED = {
     "flattened": lambda: nn.Sequential(nn.Flatten(), nn.Linear(256, 2)),
     "shuffled": lambda: nn.PixelShuffle(2),
     "resized": lambda: nn.Upsample(scale_factor=2),
-    # Its largest value is the same in each image that leaves nothing out.
+    # The largest value is the same at every size if no pixel is left out.
     "largest of a resized image": lambda: nn.Sequential(
         nn.Upsample(scale_factor=2), Function(lambda x: x.amax((2, 3)))
     ),
@@ -145,7 +145,7 @@ _WINDOWS = [
 
 
 def _ceiled(size, taps, step, pad, gap):
-    """Returns numbers and what PyTorch's own pool makes of them; None if it makes nothing."""
+    """Returns numbers and the results of PyTorch's own pool for them; None if it has none."""
     x = torch.randn(1, 1, size, generator=torch.Generator().manual_seed(1))
     try:
         return x, F.max_pool1d(x, taps, step, pad, gap, ceil_mode=True)
@@ -154,7 +154,7 @@ def _ceiled(size, taps, step, pad, gap):
 
 
 def _agrees(windows, size):
-    """Returns whether what is written for an image makes the same of one of another size."""
+    """Tells whether the operators written for one size give equal results at another."""
     taps, step, pad, gap = windows.taps, windows.step, windows.pad, windows.gap
     ours = _ceiled(size, taps, step, pad, gap)
     if ours is None:
@@ -168,7 +168,7 @@ def _agrees(windows, size):
 
 @pytest.mark.parametrize("numbers", _WINDOWS, ids=str)
 def test_windows_beyond_the_image(numbers):
-    """Compares what is written with PyTorch's own pool, and what is for every size at each."""
+    """Compares the operators with PyTorch's own pool, and those for every size at each size."""
     for size in range(1, 14):
         windows = Windows(size, *numbers)
         assert _agrees(windows, size)
@@ -198,7 +198,7 @@ def test_a_module_that_turns_images_has_one_size():
 
 
 class _Grid(nn.Module):
-    """Keeps a grid of the last image's size, as networks with places do."""
+    """A module that keeps a grid of the last image's size, as networks with places do."""
 
     def __init__(self):
         super().__init__()
@@ -253,7 +253,7 @@ class Attention(nn.Module):
 
 
 def shortcut(x, layer):
-    """As IR-Net's ResNet20 halves an image and adds channels to it."""
+    """Halves an image and adds channels to it, as IR-Net's ResNet20 does."""
     return binary(x, layer) + F.pad(x[:, :, ::2, ::2], (0, 0, 0, 0, 8, 8))
 
 
@@ -300,7 +300,7 @@ def test_an_open_batch_of(form):
     assert told in converted.report.self_check
     model = larq_engine.Interpreter(converted)
     for batch in (8, 1, 2, 9):
-        model.resize([(batch, *shape)])  # Else other batches could be run sample by sample.
+        model.resize([(batch, *shape)])  # else other batches may run sample by sample
         compare(module, model, torch.randn(batch, *shape))
 
 
@@ -311,7 +311,7 @@ def test_other_operators_at_another_size_are_not_compared():
 
 
 def test_our_own_faults_at_another_size_are_raised(monkeypatch):
-    """They are no difference of the file: a converter at fault would hide them from every test."""
+    """If such a fault counted as a difference of the file, every test would miss it."""
     real = comparing._compare_cases
 
     def fail(*parts):

@@ -1,4 +1,4 @@
-"""What a module's slices take of other sizes: it is watched, and exported where that tells less."""
+"""Slices of a module are watched at other sizes, and exported if watching tells too little."""
 
 import pytest
 import torch
