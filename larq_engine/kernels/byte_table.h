@@ -20,12 +20,12 @@ struct ByteRow {
   int kr;
   int in_planes;
   int weight_planes;
-  // In the units of BgemmRow::macs_per_cycle, with a value that makes the choice right wherever
-  // both products were measured.
+  // The rate, in the units of BgemmRow::macs_per_cycle. Its value makes the choice right in all
+  // layers for which both products were measured.
   int macs_per_cycle;
-  // the same on a core with one multiplier for its vectors, if that is less
+  // The rate on a core with one multiplier for its vectors, if that is lower.
   int macs_per_cycle_of_one = 0;
-  // The same on such a core for a pixel alone (choice_bench, dense layers of 784 to 4,096 inputs by
+  // The rate on that core for a single pixel (choice_bench, dense layers of 784 to 4,096 inputs by
   // 10 and 256).
   int macs_per_cycle_of_pixel = 0;
   int expanded_per_cycle;  // bytes a cycle, expanded of one plane
@@ -37,7 +37,7 @@ struct ByteRow {
   ExpandFn expand;
 };
 
-// Returns the rows that this build holds, for all CPUs.
+// Returns all rows of this build, also those that this CPU lacks.
 std::span<const ByteRow> ByteRows();
 
 }  // namespace larq_engine

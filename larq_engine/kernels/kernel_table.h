@@ -20,16 +20,16 @@ struct BgemmRow {
   int nr;
   int kr_bits;
   int mr_step = 1;  // pixels computed at a time: a tile of fewer takes as long
-  // Relative to the other rows of the architecture, with values that make choices right wherever
-  // layers were measured. x86: by //benchmarks/kernels:choice_bench and bits_bench on a Xeon, two
-  // of whose cycles are one of these; AVX2 and POPCNT on a Zen 3, too. ARM: never measured;
+  // The rate relative to the other rows of the architecture. Its value makes choices right in all
+  // layers that were measured. x86: by //benchmarks/kernels:choice_bench and bits_bench on a Xeon,
+  // two of whose cycles are one of these; AVX2 and POPCNT on a Zen 3, too. ARM: never measured;
   // predicted by llvm-mca for a Cortex-A72, from benchmarks/arm64.
   int macs_per_cycle;
-  // rate of one pixel alone, which waits for filters from L2; 0 if it is the same
+  // The rate for a single pixel, which waits for filters from L2; 0 if it is the same.
   int macs_per_cycle_of_pixel = 0;
   int cycles_per_tile = 0;   // in addition for each tile, whatever its columns and depth
   int cycles_per_block = 0;  // in addition for each nr columns of a tile, whatever their depth
-  // in addition for each run of a pixel's taps in such a block (Zen 4; ARM: not measured)
+  // In addition for each run of a pixel's taps in such a block (Zen 4; ARM: not measured).
   double cycles_per_run = 0;
   RhsForm rhs = RhsForm::kWords;
   BgemmFn fn;
@@ -37,7 +37,7 @@ struct BgemmRow {
   constexpr size_t kr_words() const { return static_cast<size_t>(kr_bits) / kWordBits; }
 };
 
-// Returns the rows that this build holds, for all CPUs.
+// Returns all rows of this build, also those that this CPU lacks.
 std::span<const BgemmRow> BgemmRows();
 
 }  // namespace larq_engine

@@ -78,7 +78,7 @@ class OutputGrid {
   };
   static Inner InnerOf(const WindowAxis& axis) {
     const int64_t reach = (axis.taps - 1) * axis.dilation + 1;
-    // the last start of a window inside the image
+    // The last start of a window inside the image.
     const int64_t last_start = axis.in - reach + axis.pad_before;
     return {.first = (axis.pad_before + axis.stride - 1) / axis.stride,
             .last = last_start < 0 ? 0 : last_start / axis.stride + 1};

@@ -59,7 +59,7 @@ void Pool2d(const T* in, const WindowAxis& height, const WindowAxis& width, size
         taps[tap_count++] = image + static_cast<size_t>(line + ix) * values;
       }
     }
-    // a window of SAME has a tap inside the image
+    // A window of SAME has at least one tap inside the image.
     reduce(taps, tap_count, count, window_taps, out);
     out += count;
     for (int64_t call = 1; call < calls; ++call, out += count) {
@@ -137,7 +137,7 @@ inline bool CoversImage(const WindowAxis& height, const WindowAxis& width) {
 // PixelOps::average.
 class ImageAverage {
  public:
-  // results depend on it; cuda/pools.h has the same number
+  // The results depend on this number; cuda/pools.h has the same one.
   static constexpr size_t kPixelsOfPart = 16;
   using Average = void (*)(const float* const* taps, size_t tap_count, size_t count, float divisor,
                            float* out);

@@ -185,7 +185,7 @@ void PlaneQuantizer::Guess(const float* in, size_t pixels, const Scratch& scratc
     }
     const float* limits = limits_.data();
     for (size_t c = 0; c < channels; ++c, limits += channel_limits) {
-      // an integer, because a branch would be mispredicted
+      // This is an integer, because a branch would be mispredicted.
       const int32_t reached = !(in[c] < limits[guesses[c]]);
       missing[c] = static_cast<uint8_t>(count - guesses[c] - reached);
     }

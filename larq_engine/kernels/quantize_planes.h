@@ -30,7 +30,7 @@ class PlaneQuantizer {
   struct Scratch {
     uint32_t* words;   // the words of one plane of a part
     int32_t* guesses;  // the guesses of one pixel
-    uint8_t* missing;  // how many limits each value of a part is smaller than
+    uint8_t* missing;  // the number of limits that each value of a part is smaller than
   };
 
   size_t count() const { return (size_t{1} << bits_) - 1; }

@@ -22,7 +22,7 @@ constexpr double kGatherCyclesPerWord = 5;
 // 0.58 ns of a product (choice_bench, 1x80 taps of 1 to 64 channels).
 constexpr double kPackCyclesPerWord = 1.2;
 
-// Additional cycles of a pixel alone before its first word (choice_bench, a dense layer of 784
+// Additional cycles of a single pixel before its first word (choice_bench, a dense layer of 784
 // inputs).
 constexpr double kPackCyclesOfPixel = 75;
 
@@ -40,8 +40,8 @@ constexpr double kBytesAtHand = 1 << 20;
 // table's.
 constexpr double kBytesReadPerCycle = 16;
 
-// A pixel alone takes half of the overhead of a block of four, which is what a block takes in
-// addition to its products (choice_bench, dense layers of 10 outputs on a Zen 4).
+// A block of four pixels has an overhead in addition to its products; a single pixel has half of it
+// (choice_bench, dense layers of 10 outputs on a Zen 4).
 constexpr double kPixelsOfBlock = 2;
 
 // The cycles of one pixel: for gathering its taps, which the products of all planes of filters
@@ -56,7 +56,7 @@ struct Cycles {
 double ProductCycles(const BgemmRow& row, const BgemmShape& shape, int64_t k_bits, int64_t runs) {
   const auto blocks = static_cast<double>((shape.n + row.nr - 1) / row.nr);
   const int64_t filled = (k_bits + row.kr_bits - 1) / row.kr_bits * row.kr_bits;
-  // A pixel alone takes as long as a whole mr_step, and begins a tile of its own.
+  // A single pixel takes as long as a whole mr_step, and begins a tile of its own.
   const int steps = shape.one_pixel ? row.mr_step : 1;
   const double pixels_of_block = shape.one_pixel ? kPixelsOfBlock : row.mr;
   const double pixels_of_tile = shape.one_pixel ? 1 : row.mr;

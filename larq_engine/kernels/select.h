@@ -26,8 +26,8 @@ struct BgemmShape {
   int64_t k_bits;
   int64_t tap_bits = 0;  // bits of the contiguous words of a tap; 0 if all words are contiguous
   int64_t taps = 1;
-  int64_t runs = 1;           // of taps that are contiguous in the image
-  int64_t lines = 1;          // of the filter
+  int64_t runs = 1;           // runs of taps that are contiguous in the image
+  int64_t lines = 1;          // lines of the filter
   int64_t packing_words = 0;  // words that a pixel reads to put the bits of its taps together
   bool one_pixel = false;
 };

@@ -22,7 +22,7 @@ constexpr double kBytesAwaitedPerCycle = 30;
 constexpr double kCyclesPerExpansion = 4;
 constexpr double kExpansionCyclesPerRun = 4;
 
-// Cycles that a pixel alone takes more as bytes, whatever its depth (choice_bench, dense layers of
+// Additional cycles of a single pixel as bytes, whatever its depth (choice_bench, dense layers of
 // 10 outputs on a Zen 4).
 constexpr double kBytesPixelCycles = 50;
 

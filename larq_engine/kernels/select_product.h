@@ -22,8 +22,8 @@ struct ProductChoice {
   bool has_row() const { return planes != nullptr || bytes != nullptr; }
 };
 
-// Returns the cycles that one output pixel is expected to take, over all groups, in L1: in a full
-// tile, or alone.
+// Returns the cycles that one output pixel is expected to take, over all groups, in L1. The pixel
+// is in a full tile, or it is the only one.
 double PlanesCycles(const BgemmRow& row, const Bconv2dSpec& spec, bool one_pixel = false);
 double BytesCycles(CpuFeatures cpu, const ByteRow& row, const Bconv2dSpec& spec,
                    bool one_pixel = false);

@@ -19,7 +19,7 @@ namespace larq_engine {
 inline constexpr size_t kMaxSignedDepth = 1 << 16;
 
 struct SignedDenseSize {
-  int64_t rows;  // of inputs
+  int64_t rows;  // rows of inputs
   int64_t depth;
   int64_t units;
   bool is_int8;

@@ -2,7 +2,7 @@
 // sum of all inputs, each with the sign that the output's bit gives (0 is plus, 1 is minus).
 //
 // Lanes are outputs, so that weights are read once, from first to last, and nothing is added up
-// across lanes. One row for each ISA; tests/kernels/signed_sums_test.cc runs every row. Rows agree
+// across lanes. Each ISA has one row; tests/kernels/signed_sums_test.cc runs every row. Rows agree
 // bit for bit:
 //
 //   int8:   exact, for at most 65536 inputs. Inputs come as tables of sums: for each four inputs
@@ -51,7 +51,7 @@ constexpr int32_t Int8TablesBase(size_t words) {
 
 struct Int8SumsArgs {
   size_t blocks;
-  size_t words;              // of 32 inputs each
+  size_t words;              // words of 32 inputs each
   const uint32_t* signs;     // [blocks][words][kSignedLanes]
   const Int8Tables* tables;  // [words]; inputs that are only there to fill the last word are 0
   int32_t base;              // a sum is the base less twice what its signs look up

@@ -18,7 +18,7 @@ struct ProductTile {
   const uint32_t* input;  // the packed image
   OutputGrid::Position start;
   size_t pixels;
-  size_t first_channel;  // of the output; 0 unless there is one group
+  size_t first_channel;  // first channel of the output; 0 unless there is one group
   size_t channels;
   int32_t* acc;  // [pixels][channels]
 };
@@ -37,7 +37,7 @@ class TileProduct {
   virtual ~TileProduct() = default;
   virtual const char* kernel() const = 0;
   virtual int64_t tile_pixels() const = 0;  // the most pixels of a tile
-  // pixels computed at a time: a tile of fewer takes as long
+  // The number of pixels computed at a time: a tile of fewer takes as long.
   virtual int64_t tile_step() const = 0;
   virtual int64_t tile_rows() const = 0;  // the most rows of acc that a tile may overwrite
   virtual void Resize(const OutputGrid& grid) = 0;

@@ -25,7 +25,7 @@ struct WindowAxis {
   Taps InsideTaps(int64_t o) const {
     const int64_t start = o * stride - pad_before;
     const int64_t first = start >= 0 ? 0 : (-start + dilation - 1) / dilation;
-    // true for most of them
+    // This holds for most windows.
     if (start + (taps - 1) * dilation < in) return {std::min(first, taps), taps};
     const int64_t last = start >= in ? 0 : (in - 1 - start) / dilation + 1;
     return {std::min(first, taps), std::clamp(last, std::min(first, taps), taps)};

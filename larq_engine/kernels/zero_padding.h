@@ -25,7 +25,7 @@ class ZeroPadding {
 
  private:
   int64_t tap_dot_;            // the most that a tap adds to a dot product
-  size_t channels_;            // of the output
+  size_t channels_;            // channels of the output
   std::vector<int32_t> ones_;  // see corner_ones.h
 };
 

@@ -463,7 +463,7 @@ void GraphsDoNotCallThemselves(const ModelFile& model) {
          "graphs that do not call themselves", "a cycle of calls");
 }
 
-// ---- What names parts of the model -------------------------------------------------------------
+// ---- Names of parts of the model ---------------------------------------------------------------
 
 void MetadataExist(const ModelFile& model) {
   for (const FileName& entry : model.metadata) {

@@ -107,7 +107,7 @@ struct FileOperator {
   int32_t filter_width = 0;  // for a pool
   int32_t filter_height = 0;
   int32_t sequence_dimension = 0;         // for a REVERSE_SEQUENCE
-  std::string state = {};                 // that a VAR_HANDLE names: container, 0, name
+  std::string state = {};                 // the state that a VAR_HANDLE names: container, 0, name
   std::vector<int64_t> graphs = {};       // graphs that the operator calls
   std::span<const uint8_t> options = {};  // for a custom operator
 };

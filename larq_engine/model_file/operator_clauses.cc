@@ -21,7 +21,7 @@ bool IsOneOf(int kind, const Kinds& kinds) {
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
-// ---- How many tensors --------------------------------------------------------------------------
+// ---- Numbers of tensors ------------------------------------------------------------------------
 
 constexpr size_t kAny = std::numeric_limits<size_t>::max();
 
@@ -143,7 +143,7 @@ void DepthwiseConvolutionsHaveABias(const ModelFile& model) {
 // Strings are a block with its own layout, and resources and variants have no layout at all. A
 // kernel that takes them for numbers writes outside of allocated memory.
 void TypesWithoutASizeAreTaken(const ModelFile& model) {
-  // operators that call graphs
+  // Operators that call graphs.
   static constexpr Kinds kOfAnything = {31, 118, 119, 129, 200, 206, 209};
   static constexpr Kinds kOfStrings = {10, 15, 22, 30,  36,  43,  45,  65,  69,  70, 71,
                                        72, 77, 94, 107, 110, 130, 137, 138, 143, 144};
@@ -426,7 +426,7 @@ void ForEachUseOfAState(const ModelFile& model, int kind, Check check) {
 
 // A host reads as many bytes as it will write, and XNNPACK writes as many as the state had before.
 void StatesKeepTheirShape(const ModelFile& model) {
-  // the shape in which each state is read
+  // The shape in which each state is read.
   std::map<std::string_view, std::span<const int32_t>> shapes;
   ForEachUseOfAState(model, builtin::kReadVariable,
                      [&](const Place& place, size_t, const std::string& state, size_t value) {

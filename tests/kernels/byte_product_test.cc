@@ -127,7 +127,7 @@ TEST_P(ByteProductTest, Tile) {
 TEST_P(ByteProductTest, Left) {
   SCOPED_TRACE(testing::ReplayHint());
   for (size_t steps : {1, 2, 3, 7, 8, 31, 32, 33, 257}) {
-    // rows may have a loop for each number of pixels
+    // Rows may have a loop for each number of pixels.
     for (size_t m : {size_t{1}, size_t{2}, mr()}) {
       ExpectExact(GetParam(), RandomProduct(random_, GetParam(), m, nr() + 1, steps * kr()));
       for (size_t segments : {2, 3, 5}) {

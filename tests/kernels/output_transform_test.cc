@@ -121,7 +121,7 @@ TEST_P(OutputTransformTest, ThresholdsCompareTheCountAtFullDepth) {
   EXPECT_EQ(bit(40, 41, 100), 1u);
   EXPECT_EQ(bit(INT32_MIN, 0, 100), 1u);
   EXPECT_EQ(bit(INT32_MAX, 100, 100), 0u);
-  // Of 100 products 90 are left, and 36 of these differ: the dot product is 18, as for 41 of 100.
+  // 90 of 100 products are left, and 36 of these differ: the dot product is 18, as for 41 of 100.
   EXPECT_EQ(bit(40, 36, 90), 1u);
   EXPECT_EQ(bit(41, 36, 90), 0u);
   // If an odd number is left, dot 17 lies between 41 and 42 of 100.

@@ -115,7 +115,7 @@ class Pool2dTest : public ::testing::TestWithParam<PixelOpsRow> {
     const size_t count = static_cast<size_t>(p.batch * p.height * p.width) * values;
     const std::vector<uint32_t> words = random_.Words(count);
     std::vector<float> floats(count);
-    // the result must not come from outside the image
+    // The values are negative, so that a maximum from outside the image would be seen.
     for (float& value : floats) value = random_.Float(-2, -1);
     const PixelOps& ops = *GetParam().ops;
     ExpectMaximum(words, p, values, ops.max_bits, kLowest);

@@ -34,7 +34,7 @@
   lanes .req x2  // W
   x .req x9      // first pixel of a round
   at .req x13    // memory address of a loop
-  rows .req x15  // of pixels
+  rows .req x15  // number of pixels
 
   // Registers for the left side. x12 numbers the rows and columns of a tile, because only x12 to
   // x15 can.

@@ -10,7 +10,7 @@ namespace larq_engine {
 namespace {
 
 constexpr size_t kLanes = 4;         // floats or int32s in a vector
-constexpr size_t kBlockVectors = 8;  // of a block: 32 values, a word of bits
+constexpr size_t kBlockVectors = 8;  // vectors of a block: 32 values, a word of bits
 constexpr size_t kBlock = kBlockVectors * kLanes;
 
 // Returns the arguments for some channels of a transform; `out_bytes` is the offset of their output
@@ -569,7 +569,7 @@ void BitpackFloatLimitsNeon(const float* in, const float* limits, const uint32_t
 template <typename Mask, typename Loops>
 inline void BitpackBytes(size_t channels, const Mask& mask, const Loops& loops, uint32_t* out) {
   const uint8x16_t bit_of_lane = vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201));
-  // bits of 32 bytes, as four partial sums for each byte of the result
+  // Returns the bits of 32 bytes, as four partial sums for each byte of the result.
   const auto pair = [&](size_t at) {
     return vpaddq_u8(vandq_u8(mask(at), bit_of_lane), vandq_u8(mask(at + 16), bit_of_lane));
   };

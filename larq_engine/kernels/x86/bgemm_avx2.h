@@ -8,7 +8,7 @@ namespace larq_engine {
 
 void BgemmI32_8x32x32Avx2(const BgemmArgs& args);
 
-// For one pixel, whose time is that of reading the filters.
+// A row for a single pixel, whose time is that of reading the filters.
 void BgemmI32_2x32x32Avx2(const BgemmArgs& args);
 
 }  // namespace larq_engine

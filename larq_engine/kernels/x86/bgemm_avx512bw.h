@@ -8,7 +8,7 @@ namespace larq_engine {
 
 void BgemmI32_8x64x32Avx512bw(const BgemmArgs& args);
 
-// For one pixel, whose time is that of reading the filters.
+// A row for a single pixel, whose time is that of reading the filters.
 void BgemmI32_2x64x32Avx512bw(const BgemmArgs& args);
 
 }  // namespace larq_engine

@@ -43,7 +43,7 @@ struct Sum {
 
 // vpternlog's tables: kOddOfThree of the digit before and two words, kCarryOfOne of digits only.
 constexpr int kOddOfThree = 0x96;
-constexpr int kCarryOfOne = 0x30;  // of the digit before a word and the digit after it
+constexpr int kCarryOfOne = 0x30;  // digits before and after a word
 
 // These functions add words of one pixel and one vector of filters. Two words at once take 5
 // operations, and their carry is counted as one; a single word takes 4.

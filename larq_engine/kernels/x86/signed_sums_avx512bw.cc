@@ -133,7 +133,7 @@ void FloatBlocks(const FloatSumsArgs& args, size_t first) {
       const __m512 table = SumsOfFour(args.inputs + w * kWordInputs + i, lane_signs);
 #pragma GCC unroll 16
       for (size_t b = 0; b < kBlocks; ++b) {
-        // selects by four bits
+        // Four bits select the lane.
         acc[b] = _mm512_add_ps(acc[b], _mm512_permutexvar_ps(bits[b], table));
         bits[b] = _mm512_srli_epi32(bits[b], 4);
       }
