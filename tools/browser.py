@@ -1,4 +1,4 @@
-"""A headless Chromium, driven by its own protocol over two pipes: no driver, no port."""
+"""Drives a headless Chromium by its own protocol over two pipes, without a driver or a port."""
 
 import base64
 import itertools
@@ -32,12 +32,12 @@ _SECONDS = 60.0  # for an answer, on a busy machine
 
 
 def find_browser() -> str | None:
-    """Its path; None where there is none."""
+    """Returns the browser's path; None if there is none."""
     return next(filter(None, map(shutil.which, _NAMES)), None)
 
 
 class Page:
-    """One page of a browser of its own. What it told and asked the network for is kept."""
+    """A page in a browser of its own. It keeps the browser's messages and network requests."""
 
     def __init__(self, browser: str) -> None:
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -93,7 +93,7 @@ class Page:
         self._folder.cleanup()
 
     def send(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """Asks the browser, and returns what it answers; events before that are kept."""
+        """Sends a command and returns the browser's answer; keeps events that come before."""
         number = next(self._numbers)
         command = {"id": number, "method": method, "params": parameters}
         if self._session is not None:
@@ -108,14 +108,14 @@ class Page:
             self.events.append(message)
 
     def open(self, file: Path) -> None:
-        """Loads a file, and waits until all of it is there."""
+        """Loads a file, and waits until it is complete."""
         self.events.clear()
         self.send("Page.navigate", url=file.resolve().as_uri())
         while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
             self.events.append(self._receive())
 
     def resize(self, width: int, height: int) -> None:
-        """The window, in pixels."""
+        """Sets the size of the window, in pixels."""
         self.send(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -125,19 +125,19 @@ class Page:
         )
 
     def prefer(self, scheme: str) -> None:
-        """What the system prefers: light or dark."""
+        """Sets the system's preferred scheme: light or dark."""
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.send("Emulation.setEmulatedMedia", features=features)
 
     def evaluate(self, expression: str) -> Any:
-        """The value of an expression of JavaScript."""
+        """Returns the value of an expression of JavaScript."""
         answer = self.send("Runtime.evaluate", expression=expression, returnByValue=True)
         if "exceptionDetails" in answer:
             raise RuntimeError(f"{expression}: {answer['exceptionDetails']}")
         return answer["result"].get("value")
 
     def press(self, key: str) -> None:
-        """A key, by its name in JavaScript, such as Tab or ArrowDown."""
+        """Presses a key, by its name in JavaScript, such as Tab or ArrowDown."""
         codes = {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32}
         about: dict[str, Any] = {
             "key": key,
@@ -150,12 +150,12 @@ class Page:
         self.send("Input.dispatchKeyEvent", type="keyUp", **about)
 
     def complaints(self) -> list[str]:
-        """What was written to the console, and errors, since the page was opened."""
+        """Returns console output and errors since the page was opened."""
         methods = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
         return [json.dumps(event) for event in self.events if event.get("method") in methods]
 
     def requests(self) -> list[str]:
-        """What was asked for, files and network, since the page was opened."""
+        """Returns the addresses of requests, for files and network, since the page was opened."""
         return [
             event["params"]["request"]["url"]
             for event in self.events
@@ -163,7 +163,7 @@ class Page:
         ]
 
     def screenshot(self) -> bytes:
-        """The window as a PNG file."""
+        """Returns the window as a PNG file."""
         return base64.b64decode(self.send("Page.captureScreenshot", format="png")["data"])
 
     def _receive(self) -> dict[str, Any]:

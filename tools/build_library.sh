@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Builds the plug-in, and where NVIDIA's compiler is found the kernels for GPUs, with Bazel and
-# copies them to a folder:
+# Builds the plug-in with Bazel, and the kernels for GPUs if NVIDIA's compiler is found, and copies
+# them to a folder:
 #
 #   tools/build_library.sh FOLDER [BAZEL_FLAG...]
 #
-# Called by `make build` (the folder is larq_engine/) and by setup.py (the wheel's copy of it).
+# `make build` calls it (the folder is larq_engine/), and so does setup.py (the wheel's copy of it).
 set -euo pipefail
 folder=$(realpath "$1")
 shift
 cd "$(dirname "$0")/.."
 
 kernels=//larq_engine/kernels/cuda:liblarq_engine_cuda.so
-# There is no such target without a compiler.
+# Without a compiler there is no such target.
 found=$(tools/run_bazel.sh query "${kernels%:*}:all" 2>/dev/null) || {
   tools/run_bazel.sh query "${kernels%:*}:all" # says what is wrong
   exit 1
@@ -19,7 +19,7 @@ found=$(tools/run_bazel.sh query "${kernels%:*}:all" 2>/dev/null) || {
 case " $* " in
   *" --config=windows_x86_64 "*) targets=(//larq_engine/runtime:larq_engine.dll) ;;
   *" --config=macos_arm64 "*) targets=(//larq_engine/runtime:liblarq_engine.dylib) ;;
-  # NVIDIA has no driver for it.
+  # NVIDIA has no driver for this architecture.
   *" --config=armv7 "*) targets=(//larq_engine/runtime:liblarq_engine.so) ;;
   *)
     targets=(//larq_engine/runtime:liblarq_engine.so)
@@ -28,10 +28,10 @@ case " $* " in
 esac
 
 tools/run_bazel.sh build "$@" "${targets[@]}"
-# Those that were built before may be of another version of the plug-in, or for another system.
+# Files of an earlier build may be of another version of the plug-in, or for another system.
 rm -f "$folder"/liblarq_engine.{so,dylib} "$folder/larq_engine.dll" "$folder/liblarq_engine_cuda.so"
 for target in "${targets[@]}"; do
   library=${target#//}
-  # Never an old one overwritten: a running process may have that mapped.
+  # An old file is never overwritten: a running process may have it mapped.
   install -m 755 "bazel-bin/${library/://}" "$folder/${library#*:}"
 done

@@ -1,6 +1,6 @@
 """Fails if a wheel's libraries need more than its tag promises: check_wheel.py WHEEL...
 
-Prints what each needs. Asks libraries for this machine for their version.
+It prints what each library needs, and asks libraries for this machine for their version.
 """
 
 import ctypes
@@ -18,14 +18,14 @@ from other_systems import look_at_macos, look_at_windows
 
 @dataclass(frozen=True)
 class Library:
-    """What a library must be.
+    """A library, with what is expected of it.
 
     Attributes:
-        path: In the wheel.
-        exports: What its exports must be named like.
-        must_export: What others look for in it.
-        version: The function that tells it, which is one of these.
-        largest: Bytes, which it has fewer of.
+        path: Its path in the wheel.
+        exports: The pattern that the names of its exports match.
+        must_export: The names that others look for in it.
+        version: The name of the export that returns its version.
+        largest: A size in bytes that it must stay below.
     """
 
     path: str
@@ -48,20 +48,21 @@ LIBRARIES = (
             }
         ),
         "larq_engine_version",
-        1_750_000,  # 1,670,000 are used on x86-64, 100,000 of them by what drives GPUs
+        1_750_000,  # 1,670,000 are used on x86-64, 100,000 of them by code that drives GPUs
     ),
     Library(
         "larq_engine/liblarq_engine_cuda.so",
         r"larq_engine_cuda_(image|version)$",
         frozenset({"larq_engine_cuda_image", "larq_engine_cuda_version"}),
         "larq_engine_cuda_version",
-        # The kernels for seven chips, and PTX: 1,572,000 compressed, nine times as much otherwise.
-        # The rest, the C++ runtime and padding, is 102,000 on x86-64 and some more on ARM.
+        # The kernels for seven chips, and PTX, are 1,572,000 compressed, and nine times that
+        # otherwise. The rest, the C++ runtime and padding, is 102,000 on x86-64 and slightly more
+        # on ARM.
         1_800_000,
     ),
 )
 ROOT = Path(__file__).parents[1]
-# What C and C++ programs need beside them, what the report's page is made of, and devices.
+# Files for C and C++ programs, of the report's page, and of devices.
 OTHER_FILES = {
     *(str(file.relative_to(ROOT)) for file in ROOT.glob("larq_engine/placing/devices/*.json")),
     "larq_engine/cmake/larq_engine-config-version.cmake",
@@ -78,7 +79,7 @@ ELSEWHERE = re.compile(
     r"larq_engine-[^-]+-py3-none-(macosx_(?P<major>\d+)_(?P<minor>\d+)_arm64|win_amd64)\.whl"
 )
 MACHINES = {"x86_64": "Advanced Micro Devices X86-64", "aarch64": "AArch64", "armv7l": "ARM"}
-# NVIDIA has no driver for them, so the plug-in is their only library.
+# Machines for which NVIDIA has no driver, so the plug-in is their only library.
 WITHOUT_GPUS = ("armv7l",)
 SYSTEM_LIBRARIES = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0"}
 
@@ -113,7 +114,7 @@ def file_problems(files: set[str], libraries: set[str]) -> list[str]:
 
 
 def problems_elsewhere(wheel: Path, tag: re.Match[str]) -> list[str]:
-    """Of a wheel for macOS or Windows, in which the plug-in alone is native."""
+    """Returns the problems of a wheel for macOS or Windows, whose only library is the plug-in."""
     plug_in = LIBRARIES[0]
     name = "liblarq_engine.dylib" if tag["major"] else "larq_engine.dll"
     path = f"larq_engine/{name}"
@@ -131,7 +132,7 @@ def problems_elsewhere(wheel: Path, tag: re.Match[str]) -> list[str]:
         else:
             found = look_at_windows(file)
     said = [*found.problems, *export_problems(plug_in, found.exports)]
-    if size >= 1.3 * plug_in.largest:  # with a C++ library of its own
+    if size >= 1.3 * plug_in.largest:  # it contains a C++ library
         said.append(f"size: expected less than {1.3 * plug_in.largest:.0f} bytes, got {size}")
     return lacking + [f"{name}: {problem}" for problem in said]
 
@@ -150,7 +151,8 @@ def problems_of_library(
     except ValueError as error:
         return [str(error)]
     asked = {name for name in elf.imports if "@" in name}
-    # Some have no symbol: GLIBC_ABI_DT_RELR asks for a loader that knows packed relocations.
+    # Some versions have no symbol: GLIBC_ABI_DT_RELR asks for a loader that knows packed
+    # relocations.
     without_symbol = elf.versions - {name.split("@")[1] for name in asked}
     newest = max(map(glibc_version, elf.versions), default=(0,))
     print(
@@ -187,7 +189,7 @@ def version_problems(library: Library, file: Path, version: str) -> list[str]:
 
 
 def glibc_version(name: str) -> tuple[int, ...]:
-    """No other library's versions can be kept: they count as newer than all."""
+    """Returns a version's number. Other libraries' versions count as newest, and are refused."""
     number = re.fullmatch(r"GLIBC_(\d+(?:\.\d+)+)", name)
     return tuple(map(int, number[1].split("."))) if number else (sys.maxsize,)
 

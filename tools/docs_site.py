@@ -1,8 +1,8 @@
 """Gathers the pages of the site: `python tools/docs_site.py FOLDER`; `make docs` builds it.
 
-The documents are written for readers of the repository. On the site, what they link to is another
-page, a picture beside them, or a file that the site does not have: of that the path is left. Two
-pages are made here: what the Python package and the command line have.
+The documents are written for readers of the repository. On the site, a link leads to another page
+or to a picture; of a link to a file that the site does not have, only the path is left. Two pages
+are made here: those of the Python package's names and of the command line.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from larq_engine.command_line import main as larq_engine_command
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# In the repository, and on the site.
+# Documents of the repository, with their names on the site.
 PAGES = {
     ROOT / "README.md": "index.md",
     **{page: page.name for page in sorted((ROOT / "docs").glob("*.md"))},
@@ -29,7 +29,7 @@ PAGES = {
 }
 PICTURES = ROOT / "docs" / "images"
 
-# Beside the package's own names: packages that are imported by themselves.
+# Modules that are imported by themselves, whose names the page has beside the package's own.
 MODULES = {
     "larq_engine.batch": ("Predictor",),
     "larq_engine.keras.layers": (),
@@ -47,7 +47,7 @@ _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^()\s]+)\)")
 
 
 def gather(folder: Path) -> None:
-    """Writes all pages to a folder, in place of what is there."""
+    """Writes all pages to a folder, replacing its contents."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for source, name in PAGES.items():
@@ -58,7 +58,7 @@ def gather(folder: Path) -> None:
 
 
 def page_of(source: Path) -> str:
-    """The document with links as the site has them."""
+    """Returns the document with links as they are on the site."""
     parts = _BLOCK.split(source.read_text())
     parts[::2] = [_LINK.sub(lambda link: _relink(source, link), part) for part in parts[::2]]
     return "".join(parts)
@@ -79,7 +79,7 @@ def _relink(source: Path, link: re.Match[str]) -> str:
 
 
 def api_page() -> str:
-    """The names of the package, whose texts the site's builder reads from the sources."""
+    """Returns the names of the package; the site's builder reads their texts from the sources."""
     lines = ["# Python", ""]
     lines += [f"::: larq_engine.{name}\n" for name in larq_engine.__all__ if name[0] != "_"]
     for module, names in MODULES.items():
@@ -88,7 +88,7 @@ def api_page() -> str:
 
 
 def command_line_page() -> str:
-    """What `--help` prints of each command."""
+    """Returns the output of `--help` for each command."""
     sections = ["# Command line\n"]
     for command in COMMANDS:
         text = io.StringIO()

@@ -1,4 +1,4 @@
-"""What a library says of itself, by binutils' readelf, which knows all machines."""
+"""Reads facts about libraries with binutils' readelf, which knows all machines."""
 
 import os
 import re
@@ -9,17 +9,17 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Elf:
-    """A library.
+    """Facts about a library.
 
     Attributes:
-        machine: In readelf's words, as AArch64.
-        soname: "" if there is none.
-        needed: Names of libraries.
-        imports: Names that it looks for in them, as memcpy@GLIBC_2.14.
+        machine: The machine in readelf's words, such as AArch64.
+        soname: The library's own name; "" if there is none.
+        needed: Names of libraries that it needs.
+        imports: Names that it looks for in these libraries, such as memcpy@GLIBC_2.14.
         exports: Names that others may look for in it.
-        versions: Of other libraries' interfaces, as GLIBC_2.14. Some are no symbol's.
-        alignments: Of the segments that are loaded, in bytes.
-        is_stripped: Whether there are no symbols that only a debugger needs.
+        versions: Versions of other libraries' interfaces, such as GLIBC_2.14. Some have no symbol.
+        alignments: Alignments of the segments that are loaded, in bytes.
+        is_stripped: Whether symbols that only a debugger needs are absent.
     """
 
     machine: str
@@ -39,7 +39,7 @@ _SHOWN = (
 
 
 def read_elf(library: Path) -> Elf:
-    """Raises ValueError if the file is no library."""
+    """Reads a library; raises ValueError if the file is none."""
     done = subprocess.run(
         ["readelf", "--wide", *_SHOWN, library],
         capture_output=True,

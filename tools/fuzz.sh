@@ -11,8 +11,9 @@ shift
 target=(--config=asan //tests/fuzz:model_fuzzer)
 
 tools/run_bazel.sh build "$@" "${target[@]}"
-# Left out of libFuzzer's report: a line for each new case, and the dictionary that it recommends, up
-# to a hundred lines against which it has no flag. The last line is "Done N runs in M second(s)".
+# libFuzzer has no flag against two parts of its report, which are removed: a line for each new
+# case, and the dictionary that it recommends, up to a hundred lines. The last line is "Done N runs
+# in M second(s)".
 UBSAN_OPTIONS=print_stacktrace=1 tools/run_bazel.sh run "$@" --noshow_progress \
   --ui_event_filters=-info "${target[@]}" -- "-runs=$cases" "-artifact_prefix=$PWD/" \
   -print_funcs=0 2>&1 |

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Style, types and layering. `tools/lint.sh check` reports every problem and fails if there is one;
-# `tools/lint.sh fix` corrects what a formatter can correct. Looks at what git knows or would add.
+# Checks style, types and layering. `tools/lint.sh check` reports every problem and fails if there
+# is one; `tools/lint.sh fix` corrects what a formatter can correct. It looks at files that git
+# knows or would add.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 readonly BIN=.venv/bin
 
-# Tracked and new, but not ignored; a file that is deleted and not yet committed is still listed.
-# arm64/*.inc are the assembler's.
+# Files that are tracked, or new and not ignored. A file that is deleted and not yet committed is
+# still listed. arm64/*.inc are for the assembler.
 mapfile -t cpp < <(git ls-files -co --exclude-standard '*.cc' '*.cu' '*.h' '*.inc' ':!*/arm64/*.inc' |
   xargs -r ls -d 2>/dev/null)
 if ((${#cpp[@]} == 0)); then
@@ -14,7 +15,7 @@ if ((${#cpp[@]} == 0)); then
   exit 1
 fi
 
-# Names the files only: what is wrong in them, `make format` corrects.
+# Only names the files, as `make format` corrects them.
 cpp_is_formatted() {
   local file result=0
   for file in "${cpp[@]}"; do
@@ -29,7 +30,7 @@ cpp_is_formatted() {
 case ${1:-} in
   fix)
     "$BIN/clang-format" -i "${cpp[@]}"
-    left=0  # What cannot be corrected keeps nothing from being formatted.
+    left=0  # An error that ruff cannot correct must not stop the formatting.
     "$BIN/ruff" check --fix . || left=1
     "$BIN/ruff" format .
     exit "$left"

@@ -20,7 +20,7 @@ _BUILT = ROOT / "bazel-bin" / "larq_engine" / "runtime" / "liblarq_engine.so"
 _NAME = "jni/arm64-v8a/libLiteRtGpuAccelerator.so"
 _MACHINE, _SYMBOL = "AArch64", "LiteRtAcceleratorImpl"
 _SYSTEM_LIBRARIES = {"libc.so", "libdl.so", "liblog.so", "libm.so"}
-_PAGE = 0x4000  # of devices from Android 15 on
+_PAGE = 0x4000  # on devices from Android 15 on
 
 _MANIFEST = """<manifest xmlns:android="http://schemas.android.com/apk/res/android"
     package="larq_engine.accelerator">
@@ -32,7 +32,7 @@ _METADATA_NAME = "META-INF/com/android/build/gradle/aar-metadata.properties"
 
 
 def problems(library: Path) -> list[str]:
-    """What keeps an app from loading the library; nothing if it can."""
+    """Returns what keeps an app from loading the library."""
     try:
         elf = read_elf(library)
     except ValueError as error:
@@ -53,7 +53,7 @@ def problems(library: Path) -> list[str]:
 
 
 def make_aar(library: bytes) -> bytes:
-    """The package's bytes: the same for the same library."""
+    """Returns the package's bytes, which are the same for the same library."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in {
@@ -74,7 +74,7 @@ def _empty_archive() -> bytes:
 
 
 def main() -> int:
-    """Returns 1 if the library is none for Android."""
+    """Makes the package; returns 1 if the library is none for Android."""
     parser = argparse.ArgumentParser(prog="make_aar.py", description=__doc__)
     parser.add_argument("library", type=Path, nargs="?", default=_BUILT, help="default: as built")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.aar")

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Fills a folder with all that `make gpu-check` needs on a machine with a GPU, which then needs
-# neither compilers nor network, but Python 3.12 or the version that PYTHON_VERSION says:
+# Fills a folder with all that `make gpu-check` needs on a machine with a GPU. That machine then
+# needs neither compilers nor network, but Python 3.12, or the version that PYTHON_VERSION says:
 #
 #   tools/make_gpu_bundle.sh FOLDER [BASELINE]
 #
 # BASELINE is a commit whose plug-in, kernels and Python package go into FOLDER/baseline: one run
-# then times both in turns. The compiler is the present one.
+# then times both in turns. The present compiler builds both.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$1
 baseline=${2:-}
 mkdir -p "$folder"
 
-# What a build makes, as files: Bazel's folder is a link.
+# Copies the files that a build makes: Bazel's folder is a link.
 libraries=(//larq_engine/runtime:liblarq_engine.so //larq_engine/kernels/cuda:liblarq_engine_cuda.so)
 build_into() {
   local target file
@@ -31,13 +31,13 @@ rm -rf "$folder/baseline"
 if [[ -n $baseline ]]; then
   commit=$(git rev-parse --verify "$baseline^{commit}")
   into=$(realpath "$folder")/baseline
-  # Always here, so that Bazel finds what it compiled for another baseline.
+  # The folder is always the same, so that Bazel finds what it compiled for another baseline.
   source=.build/gpu-baseline
   rm -rf "$source"
   mkdir -p "$into" "$source"
   git archive "$commit" | tar -x -C "$source"
   if [[ -e .cuda ]]; then ln -s "$(realpath .cuda)" "$source/.cuda"; fi
-  # No `&&` between these: bash would go on behind a build that failed.
+  # These commands are not joined by `&&`: bash would continue after a build that failed.
   (
     cd "$source"
     build_into "$into" "${libraries[@]}"
@@ -47,8 +47,8 @@ if [[ -n $baseline ]]; then
   git describe --always --abbrev=12 "$commit" >"$into/commit"
 fi
 
-# LiteRT and what the tests import; NumPy and PyTorch are that machine's own.
-# Packed, as bundles travel; `make gpu-check` unpacks them into site.
+# These are LiteRT and the packages that the tests import; NumPy and PyTorch are that machine's own.
+# They stay packed, as bundles travel; `make gpu-check` unpacks them into site.
 rm -rf "$folder/wheels" "$folder/site"
 .venv/bin/python -m pip --disable-pip-version-check download --quiet --progress-bar off --no-deps \
   --dest "$folder/wheels" --python-version "${PYTHON_VERSION:-3.12}" --only-binary=:all: \

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Makes dist/larq_engine-*-py3-none-TAG.whl:
+# Makes dist/larq_engine-*-py3-none-TAG.whl, and checks that each is what its tag says:
 #
 #   tools/make_wheels.sh manylinux_2_28_x86_64 manylinux_2_28_aarch64 manylinux_2_28_armv7l \
 #     macosx_11_0_arm64 win_amd64
 #
-# and checks that they are what the tag says. Users of other systems build their own: pip install .
+# Users of other systems build their own wheel: pip install .
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

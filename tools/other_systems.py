@@ -1,4 +1,4 @@
-"""What may be wrong with a library for macOS or Windows; none can be loaded on Linux."""
+"""Finds problems of a library for macOS or Windows, which Linux cannot load."""
 
 import hashlib
 import struct
@@ -8,31 +8,31 @@ from pathlib import Path
 
 import lief
 
-# Of Mach-O's code signature: big-endian, as <mach-o/codesign.h> has it.
+# Numbers of Mach-O's code signature, as in <mach-o/codesign.h>; they are big-endian.
 _EMBEDDED_SIGNATURE = 0xFADE0CC0
 _CODE_DIRECTORY = 0xFADE0C02
 _AD_HOC = 2
 _SHA256 = 2
 
-# zig's linker exports these, which the system's C++ library has as well: both ask malloc. The last
-# two are the linker's own.
+# zig's linker exports these names, which the system's C++ library has as well: both call malloc.
+# The last two are the linker's own.
 _CPP_OPERATORS = ("__Znw", "__Zna", "__Zdl", "__Zda", "__mh_dylib_header", "___dso_handle")
 
-lief.logging.disable()  # it tells of empty tables as of errors
+lief.logging.disable()  # it reports empty tables as errors
 
 _WINDOWS_LIBRARIES = ("KERNEL32.dll", "api-ms-win-crt-")  # of Windows 10 and newer
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a library exports, and what is wrong with it."""
+    """The exports of a library, and its problems."""
 
     exports: frozenset[str] = frozenset()
     problems: tuple[str, ...] = ()
 
 
 def look_at_macos(file: Path, minimum: tuple[int, int]) -> Found:
-    """`minimum` is the oldest macOS that its wheel's tag promises."""
+    """Checks a library; `minimum` is the oldest macOS that its wheel's tag promises."""
     fat = lief.MachO.parse(str(file))
     if fat is None or len(fat) != 1:
         return Found(problems=("is no library for one CPU of macOS",))
@@ -70,7 +70,7 @@ def _macos_problems(
 
 
 def _signature_problems(file: Path, library: lief.MachO.Binary) -> Iterator[str]:
-    """Of the one that stands for a developer's: Macs run no code for arm64 without any."""
+    """Finds problems of the ad-hoc signature, without which Macs run no code for arm64."""
     if not library.has_code_signature:
         yield "has no code signature"
         return

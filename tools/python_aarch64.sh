@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs Python for 64-bit ARM, with LiteRT and what else `tools/setup.sh arm64` installed. Folders of
-# PYTHONPATH come before that.
+# Runs Python for 64-bit ARM, with LiteRT and the other packages of `tools/setup.sh arm64`. Folders
+# of PYTHONPATH come before these packages.
 set -euo pipefail
 tools=$(dirname "$(readlink -f "$0")")
 root=$(realpath "$tools/../.emulation/arm64")

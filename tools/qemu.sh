@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What qemu_aarch64.sh and qemu_arm.sh have in common: qemu.sh MACHINE TRIPLE PROGRAM [ARGUMENT...]
+# The common part of qemu_aarch64.sh and qemu_arm.sh: qemu.sh MACHINE TRIPLE PROGRAM [ARGUMENT...]
 set -euo pipefail
 machine=$1 triple=$2
 shift 2

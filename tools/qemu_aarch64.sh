@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs a program for 64-bit ARM, on this machine if that is one:
+# Runs a program for 64-bit ARM, without emulation if this machine is one:
 #
 #   tools/qemu_aarch64.sh PROGRAM [ARGUMENT...]
 #

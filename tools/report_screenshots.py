@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 import larq_engine
 from tools.browser import Page, find_browser
 
-# Sections, light or dark.
+# Sections, and the scheme of each picture: light or dark.
 PICTURES = (
     ("summary", "light"),
     ("graph", "light"),
@@ -38,7 +38,7 @@ def main() -> int:
 
 
 def take_pictures(profile: Path, placement: Path | None, operator: int, folder: Path) -> None:
-    """Of the report of a profile, with this operator chosen in the graph."""
+    """Takes pictures of a profile's report, with this operator chosen in the graph."""
     browser = find_browser()
     if browser is None:
         sys.exit("error: expected Chromium, got none; `tools/setup.sh browser` installs it")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the Bazel that this machine has; its arguments are Bazel's. BAZEL names one off the PATH.
-# BAZEL_STARTUP is an option of its server, which all commands of one build must have.
+# Runs the Bazel that this machine has, with the given arguments. BAZEL names one off the PATH.
+# BAZEL_STARTUP is an option of Bazel's server, which all commands of one build must have.
 set -euo pipefail
 
 if [[ -n ${CI:-} && ${1:-} =~ ^(build|run|test)$ ]]; then set -- "$1" --config=ci "${@:2}"; fi
@@ -11,7 +11,7 @@ if [[ -n ${BAZEL:-} ]]; then
 elif command -v bazel >/dev/null; then
   exec bazel "$@"
 elif command -v bazelisk >/dev/null; then
-  # Left alone, Bazelisk fetches the newest Bazel, which no longer reads WORKSPACE.
+  # By default, Bazelisk fetches the newest Bazel, which no longer reads WORKSPACE.
   USE_BAZEL_VERSION=${USE_BAZEL_VERSION:-7.x} exec bazelisk "$@"
 fi
 

@@ -23,12 +23,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SLOWEST = 12  # tests in the table at the end
-NOT_RUN = 77  # the exit status of a command that could not run here and has said why
-# Seconds since 1970 after which no stage begins, where time is limited as in CI. A stage that was
+NOT_RUN = 77  # the exit status of a command that could not run here, and has said why
+# Seconds since 1970 after which no stage begins, if time is limited, as in CI. A stage that was
 # asked for and did not begin makes the run fail.
 UNTIL = "LARQ_ENGINE_TEST_UNTIL"
-# Where it is set, as in CI, a stage that cannot run here makes the run fail, unless the other one
-# names it.
+# If the first variable is set, as in CI, a stage that cannot run here makes the run fail, unless
+# the second variable names the stage.
 REQUIRE_ALL, MAY_LACK = "LARQ_ENGINE_REQUIRE_ALL", "LARQ_ENGINE_MAY_LACK"
 
 # Paths that a stage depends on, as regular expressions.
@@ -43,7 +43,7 @@ CPP_TESTS = r"tests/(common|cuda|fuzz|host|kernels|model_file|runtime)/.*\.(cc|h
 CPP_TOOLS = r"benchmarks/(arm64|kernels|model)/.*\.(cc|h)$|tests/benchmarks/model/|examples/cpp/"
 CPP = (BUILD_RULES, KERNELS, PLUG_IN, CPP_TESTS, CPP_TOOLS)
 PYTHON = (r".*\.py$", r"pyproject\.toml$", r"tests/.*/data/")
-# Some read documents, examples and scripts, and what a wheel holds.
+# Documents, examples, scripts and the contents of wheels, which some tests read.
 ANY_DOCUMENT = r".*\.md$"
 OTHER_FILES = (
     r"benchmarks/(placing|results)/",
@@ -55,7 +55,7 @@ OTHER_FILES = (
     r"(Makefile|MANIFEST\.in|mkdocs\.yml)$",
     r"\.(ci|github)/",
 )
-# Their Python runs, each block in the stage that has what it imports.
+# Documents whose Python blocks run, each in the stage that has what it imports.
 DOCUMENTS = (r"README\.md$", r"docs/.*\.md$", r"tests/docs/")
 PYTHON_TESTS_NEED = (*CPP, *PYTHON, *OTHER_FILES)
 
@@ -63,11 +63,11 @@ BAZEL = "tools/run_bazel.sh"
 # The progress display is for people; in a log it is hundreds of lines.
 BAZEL_FLAGS = ["--noshow_progress"] if os.environ.get("CI") else []
 BAZEL_TEST = [BAZEL, "test", *BAZEL_FLAGS]
-# What Python tests run: the plug-in, the benchmark binary and the C++ example.
+# Builds what Python tests run: the plug-in, the benchmark binary and the C++ example.
 BUILD = ["make", "--no-print-directory", "build", "benchmark-binary", "cpp-example"]
 PYTEST = [".venv/bin/python", "-m", "pytest", "-q", "-rs", "-n", "auto", "--durations=12"]
 FULL = bool(os.environ.get("LARQ_ENGINE_TEST_FULL"))
-# It fails where no sanitizer looks.
+# A test that fails if no sanitizer looks.
 SANITIZERS = "//tests/common:sanitizers_test"
 # The tests that start threads.
 THREADS = (
@@ -89,8 +89,8 @@ THREADS = (
     "//tests/kernels/cuda/...",
     "//tests/kernels:shared_buffer_test",
 )
-# The tests of what another processor may compute or lay out in memory in another way: the kernels,
-# the plug-in in a host, hostile files, and random networks.
+# The tests of code that another processor may compute differently, or lay out differently in
+# memory: the kernels, the plug-in in a host, hostile files, and random networks.
 EMULATED_TESTS = (
     *(("//tests/...",) if FULL else ()),
     "//tests/layering/...",
@@ -128,15 +128,15 @@ OVERFLOW_TESTS = (
     "//tests/runtime/plan:arena_test",
     "//tests/runtime/plan:planning_test",
 )
-# Need NVIDIA's compiler.
+# Libraries that need NVIDIA's compiler.
 HEP_LIBRARIES = (
     "//larq_engine/runtime:liblarq_engine.so",
     "//benchmarks/placing:liblarq_engine_cuda.so",
 )
 COMPILED_KERNELS = "tests/kernels/cuda/test_compiled_kernels.py"
-# Needs zig.
+# A test that needs zig.
 OTHER_SYSTEMS = "tests/packaging/test_other_systems.py"
-# Needs Chromium.
+# A test that needs Chromium.
 BROWSER = "tests/reporting/test_in_browser.py"
 
 
@@ -147,7 +147,7 @@ class Stage:
     commands: tuple[list[str], ...]
     paths: tuple[str, ...]
     quick: bool = False
-    release: bool = False  # run before a release only, or by its name: CI's time is limited
+    release: bool = False  # run only before a release, or by its name: CI's time is limited
     setup: str = "base"  # the part of tools/setup.sh that it needs
     environment: dict[str, str] = field(default_factory=dict)
 
@@ -374,7 +374,7 @@ EMULATED = {"arm64", "arm64-cpus", "arm32", "windows"}
 
 FENCED = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 
-# A line of Bazel's summary; a line of pytest's --durations.
+# Patterns of a line of Bazel's summary, and of a line of pytest's --durations.
 BAZEL_RESULT = re.compile(r"^(//\S+) +PASSED in ([\d.]+)s")
 PYTEST_RESULT = re.compile(r"^([\d.]+)s (?:call|setup|teardown) +(\S.*)$")
 
@@ -418,9 +418,9 @@ def choose(what: list[str]) -> list[Stage]:
 
 
 def changed_paths() -> tuple[list[str], list[str]]:
-    """What differs from main, committed or not; on main itself, what is not committed.
+    """Returns the paths that differ from main, committed or not; on main, those not committed.
 
-    Documents whose code is as in main come second: no stage need run their code.
+    Documents whose code is the same as in main come second: no stage needs to run their code.
     """
     base = git("merge-base", "HEAD", "main")[0]
     paths = git("diff", "--name-only", base)
@@ -432,7 +432,7 @@ def changed_paths() -> tuple[list[str], list[str]]:
 
 
 def code_of(commit: str, document: str) -> list[str] | None:
-    """The fenced blocks of a document, in a commit or as it is now; None where there is none."""
+    """Returns a document's fenced blocks in a commit, or in the tree; None without the document."""
     if commit:
         shown = ["git", "show", f"{commit}:{document}"]
         done = subprocess.run(shown, capture_output=True, text=True, check=False)
@@ -450,7 +450,7 @@ def git(*arguments: str) -> list[str]:
 
 
 def changed_stages(paths: list[str], prose: list[str]) -> list[Stage]:
-    """The stages that a path concerns, as the scripts that they run do, or a document's prose."""
+    """Returns the stages that depend on a path, run it as a script, or read documents' prose."""
     of_prose = {ANY_FILE, ANY_DOCUMENT} if prose else set()
     return [
         stage
@@ -522,7 +522,7 @@ def is_required(stage: Stage) -> bool:
 
 
 def run_stage(stage: Stage, is_built: bool, slowest: list[tuple[float, str]]) -> int:
-    """Runs its commands, but BUILD only if no stage before has.
+    """Runs the stage's commands; leaves out BUILD if a stage before has run it.
 
     Returns:
         0, or the first exit status of a command that is not 0.
@@ -539,10 +539,10 @@ def run_stage(stage: Stage, is_built: bool, slowest: list[tuple[float, str]]) ->
 
 
 def stream(command: list[str], stage: Stage, slowest: list[tuple[float, str]]) -> int:
-    """Runs a command and passes its output on; keeps the times that it tells of its tests.
+    """Runs a command and passes its output on; keeps the times of tests that the output tells.
 
     Returns:
-        Its exit status.
+        The command's exit status.
     """
     process = subprocess.Popen(
         command,

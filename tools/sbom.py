@@ -1,7 +1,7 @@
-"""What is inside a wheel, as a CycloneDX document: its libraries, and what is linked into them.
+"""Describes the contents of a wheel as a CycloneDX document: its libraries, and their parts.
 
-setup.py puts it into every wheel, at `*.dist-info/sboms/larq_engine.cdx.json`, where PEP 770 has
-it. The same libraries give the same document.
+setup.py puts the document into every wheel, at `*.dist-info/sboms/larq_engine.cdx.json`, where PEP
+770 has it. The same libraries give the same document.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from typing import Any
 FILE_NAME = "larq_engine.cdx.json"
 
 _GPU_KERNELS = "liblarq_engine_cuda.so"
-# Those that zig compiled, with what it links into them.
+# Libraries that zig compiled, with what it links into them.
 _BY_ZIG = {
     "larq_engine.dll": ("libc++", "libc++abi", "compiler-rt", "mingw-w64"),
     "liblarq_engine.dylib": ("libc++", "libc++abi", "compiler-rt"),
@@ -22,14 +22,14 @@ _BY_ZIG = {
 _LIBRARIES = ("liblarq_engine.so", _GPU_KERNELS, *_BY_ZIG)
 _ZIG_LICENSES = {"mingw-w64": "ZPL-2.1"}
 
-# What compilers write into what they make, and leave there when it is stripped.
+# Text that compilers write into their output, and that stays there when it is stripped.
 _COMPILER = re.compile(rb"GCC: \([^)]*\) (\d+(?:\.\d+)+)")
 _RUNTIME = ("libstdc++", "libgcc")
 _RUNTIME_LICENSE = "GPL-3.0-or-later WITH GCC-exception-3.1"
 
 
 def sbom_text(package: Path, version: str) -> str:
-    """Of the libraries in a folder larq_engine as a wheel has it."""
+    """Returns the document for the libraries of a folder larq_engine, as in a wheel."""
     libraries = [package / name for name in _LIBRARIES if (package / name).exists()]
     main = f"pkg:pypi/larq-engine@{version}"
     components = [_component(library) for library in libraries]
@@ -63,7 +63,7 @@ def sbom_text(package: Path, version: str) -> str:
 
 
 def zig_version() -> str:
-    """Of the compiler for other systems, where `make setup-windows` puts it."""
+    """Returns the version of zig, which `make setup-windows` installs for other systems."""
     [info] = (Path(__file__).parents[1] / ".zig").glob("ziglang-*.dist-info")
     return info.name.removeprefix("ziglang-").removesuffix(".dist-info")
 
@@ -79,7 +79,7 @@ def _component(library: Path) -> dict[str, Any]:
 
 
 def _linked(name: str, package: Path) -> list[dict[str, Any]]:
-    """The compiler's runtime, in the versions that the library's parts were compiled by."""
+    """Returns the compiler's runtime, in the versions that compiled the library's parts."""
     by_zig = _BY_ZIG.get(Path(name).name, ())
     if by_zig:
         version = zig_version()

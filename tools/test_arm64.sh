@@ -12,7 +12,7 @@ fi
 LARQ_ENGINE_WARNINGS_ARE_ERRORS=1 tools/make_wheels.sh manylinux_2_28_aarch64
 packages=.build/arm64
 rm -rf "$packages"
-# pip refuses a wheel whose tag is not for such a machine.
+# pip refuses a wheel whose tag is for another machine.
 .venv/bin/python -m pip --disable-pip-version-check install --quiet --target "$packages" --no-deps \
   --only-binary :all: --platform manylinux_2_28_aarch64 dist/larq_engine-*-manylinux_2_28_aarch64.whl
 LARQ_ENGINE_ARM64_PACKAGES=$PWD/$packages .venv/bin/python -m pytest "$@" --dist loadgroup \

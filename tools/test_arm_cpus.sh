@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Runs tests of the kernels on emulated 64-bit ARM CPUs: an old one, one with UDOT, and one with SME2 at
-# several lengths of its streaming vectors. An instruction that such a CPU does not know ends the test.
-# Left out is the CPU `max`, with vectors of 256 bits, on which `bazel test --config=aarch64` runs them.
-# SME2 needs a newer QEMU than Debian 12's 7.2; LARQ_ENGINE_REQUIRE_ARM_ISA=sme2 makes it a failure if
-# it is not there.
+# Runs tests of the kernels on emulated 64-bit ARM CPUs: an old one, one with UDOT, and one with
+# SME2 at several lengths of its streaming vectors. An instruction that the CPU does not know ends
+# the test. The CPU `max`, with vectors of 256 bits, is left out: `bazel test --config=aarch64` runs
+# tests on it. SME2 needs a newer QEMU than Debian 12's 7.2; with LARQ_ENGINE_REQUIRE_ARM_ISA=sme2
+# it is a failure if it is not there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly TESTS="bgemm_test bconv2d_test kernel_rows_test pixel_ops_test select_test signed_sums_test"
-readonly SME2_TESTS="bgemm_test bgemm_sme2_test kernel_rows_test"  # where only the length of vectors is new
-# CPU, what it has, tests.
+readonly SME2_TESTS="bgemm_test bgemm_sme2_test kernel_rows_test"  # the vectors' length is new
+# CPU, its ISAs, tests.
 readonly RUNS=(
   "cortex-a53 portable,neon $TESTS"
   "cortex-a76 portable,neon,dotprod $TESTS"
@@ -29,7 +29,7 @@ tools/run_bazel.sh build --noshow_progress --config=aarch64 "${targets[@]}"
 export LARQ_ENGINE_TEST_SHARE=40  # as .bazelrc for emulated CPUs
 bin=$(tools/run_bazel.sh info --config=aarch64 bazel-bin 2>/dev/null)/tests/kernels
 
-# Runs a test on a CPU that must have these ISAs; what it says goes into `output`.
+# Runs a test on a CPU that must have these ISAs; its output goes into `output`.
 run() {
   local status=0
   output=$(LARQ_ENGINE_QEMU_CPU=$1 LARQ_ENGINE_REQUIRE_ISA=$2 \
@@ -58,7 +58,7 @@ if ! run max sme2 kernel_rows_test; then
   knows_sme2=
 fi
 
-# As many at a time as there are cores: each is one thread.
+# Each test has one thread, so as many run at a time as there are cores.
 export -f run report
 export bin SECONDS_EACH
 for entry in "${RUNS[@]}"; do

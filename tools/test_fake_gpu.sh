@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs Python tests with everything on a GPU that is none: a driver that computes on the CPU, with
-# the kernels as they are compiled for GPUs, stands in the place of NVIDIA's:
+# Runs Python tests with everything on a fake GPU. In place of NVIDIA's driver is one that computes
+# on the CPU, with the same kernels as are compiled for GPUs:
 #
 #   tools/test_fake_gpu.sh PYTEST_ARGUMENT...
 set -euo pipefail

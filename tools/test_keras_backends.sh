@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs the tests of larq_engine.keras on JAX and on PyTorch, in the environment that has these. What
-# they convert is converted in the one that has TensorFlow. Where a package has no wheel they are
-# left out.
+# Runs the tests of larq_engine.keras on JAX and on PyTorch, in the environment that has these.
+# Models to convert are converted in the environment that has TensorFlow. If a package has no wheel,
+# the tests are left out.
 #
 #   tools/test_keras_backends.sh [PYTEST_ARGUMENT...]
 set -euo pipefail

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Runs tests on emulated x86 CPUs that lack what this one may have: C++ tests, for which an instruction
-# that such a CPU does not know is the end and whose rows must still be right, and Python tests in
-# LiteRT, whose XNNPACK takes other micro-kernels there.
+# Runs tests on emulated x86 CPUs that lack what this CPU may have. C++ tests end at an instruction
+# that the CPU does not know, and rows must still be right. Python tests run in LiteRT, whose
+# XNNPACK takes other micro-kernels there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# CPU and what it has: nothing beyond x86-64's baseline; POPCNT; AVX2.
+# CPUs and their ISAs: nothing beyond x86-64's baseline; POPCNT; AVX2.
 readonly CPUS=(core2duo:portable Nehalem:portable,popcnt Haswell:portable,popcnt,avx2)
 readonly TESTS=(kernels/bgemm_test kernels/byte_product_test kernels/float_product_test
   kernels/kernel_rows_test kernels/pixel_ops_test kernels/select_test kernels/signed_sums_test runtime/host/delegate_test)
-# It counts threads that the system has started, which takes its time under emulation.
+# The test counts threads that the system has started, which takes long under emulation.
 readonly NOT_EMULATED='-Delegate.ThreadsAreThoseOfTheOptionOrOfTheHost'
 readonly PYTHON_CPU=Haswell  # LiteRT's own wheel needs AVX
-# Of large tensors on which XNNPACK does nothing new: 6 of 11 minutes.
+# Tests with large tensors, on which XNNPACK does nothing new: 6 of 11 minutes.
 readonly NOT_IN_PYTHON='not may_not_be_written_over'
 readonly PYTHON_TESTS=(tests/python/test_fusion.py tests/python/test_host_ops_on_bits.py
   tests/python/test_unpack_weights.py tests/interop/test_interop.py
@@ -28,7 +28,7 @@ tools/run_bazel.sh build --noshow_progress "${targets[@]}"
 bin=$(tools/run_bazel.sh info bazel-bin 2>/dev/null)/tests
 export LARQ_ENGINE_TEST_SHARE=40  # as .bazelrc for emulated CPUs
 
-# Only gtest's summary, unless it fails.
+# Prints only gtest's summary, unless the test fails.
 run_cpp() {
   local cpu=${1%%:*} test=$2 output
   if ! output=$(LARQ_ENGINE_REQUIRE_ISA=${1#*:} qemu-x86_64 -cpu "$cpu" "$bin/$test" \
@@ -40,8 +40,8 @@ run_cpp() {
   echo "$cpu $test: $(grep -F '[  PASSED  ]' <<<"$output" | tail -1)"
 }
 
-# Beside the C++ tests: emulation takes one core. Not with pytest-xdist, whose workers would not be
-# emulated.
+# This runs beside the C++ tests, as emulation takes one core. pytest-xdist is not used, since its
+# workers would not be emulated.
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 qemu-x86_64 -cpu "$PYTHON_CPU" .venv/bin/python -m pytest -q -rs -p no:cacheprovider \

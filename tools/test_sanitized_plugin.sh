@@ -3,8 +3,8 @@
 #
 #   tools/test_sanitized_plugin.sh asan|tsan PYTEST_ARGUMENT...
 #
-# Host and Python are not instrumented, so the sanitizer's library is loaded before them, leaks are
-# not looked for (they are in the C++ tests), and races are reported only where our code takes part.
+# Host and Python are not instrumented. So the sanitizer's library is loaded before them, leaks are
+# not looked for (C++ tests do that), and races are reported only if our code takes part.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 config=$1
@@ -17,9 +17,10 @@ case $config in
   tsan) runtime=$(gcc -print-file-name=libtsan.so) ;;
 esac
 [[ -e $runtime ]] || { echo "error: the compiler of --config=$config has no $runtime" >&2; exit 1; }
-# The C++ runtime too: the sanitizer looks for what it intercepts there before our plug-in brings it.
+# The C++ runtime is loaded first too: the sanitizer looks there for the functions that it
+# intercepts, before our plug-in brings its own.
 runtime+=" $(gcc -print-file-name=libstdc++.so.6)"
-# They take seconds. A deadlock of sanitizer and host is a failure that names itself, with every stack.
+# The tests take seconds. A deadlock of sanitizer and host fails with a name and every stack.
 LARQ_ENGINE_LIBRARY=$PWD/.build/$config/liblarq_engine.so \
   ASAN_OPTIONS=detect_leaks=0 \
   TSAN_OPTIONS=halt_on_error=1:ignore_noninstrumented_modules=1 \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the Python tests that take a host in tflite_runtime, in an environment of its own. Where its
-# last release has no wheel they are left out.
+# Runs the Python tests that take a host in tflite_runtime, in its own environment. If
+# tflite_runtime's last release has no wheel, they are left out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

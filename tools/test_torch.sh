@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the Python tests that convert PyTorch modules, in an environment of its own. Where a package
-# has no wheel they are left out.
+# Runs the Python tests that convert PyTorch modules, in an environment of their own. If a package
+# has no wheel, they are left out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Runs the C++ tests as programs for 64-bit Windows, in Wine, but for those that need Linux.
+# Runs the C++ tests as programs for 64-bit Windows, in Wine, except for those that need Linux.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# One server for all tests: one that a test starts ends with it, and others then wait for ever.
+# All tests share one server: a server that a test starts ends with it, and others then wait for
+# ever.
 export WINEPREFIX=$PWD/.emulation/wine
 mkdir -p "$WINEPREFIX"
-tools/wine.sh wineboot --init 2>/dev/null  # which says that it lacks what runs 32-bit programs
+tools/wine.sh wineboot --init 2>/dev/null  # it reports that 32-bit programs cannot run
 WINEDEBUG=-all wineserver --kill || true
 wineserver --persistent
 trap 'wineserver --kill' EXIT

@@ -2,6 +2,6 @@
 # Runs a program for 64-bit Windows: tools/wine.sh PROGRAM [ARGUMENT...]
 set -euo pipefail
 export WINEDEBUG=${WINEDEBUG:--all}
-# GoogleTest would take a path that starts with / for one within its folder.
+# GoogleTest would take a path that starts with / for one inside its folder.
 unset XML_OUTPUT_FILE
 exec "$(command -v wine64 || echo /usr/lib/wine/wine64)" "$@"

@@ -15,7 +15,7 @@ def _stub_libraries(ctx):
             find_cpp_toolchain(ctx).compiler_executable,
             libraries[0].dirname,
         ],
-        # A genrule's $(CC) is this machine's compiler also where another machine is built for.
+        # A genrule's $(CC) is this machine's compiler even when the build is for another machine.
         command = 'exec python3 "$@"',
         inputs = [ctx.file._generator],
         outputs = libraries,

@@ -2,9 +2,10 @@
 
     stub_libraries.py COMPILER FOLDER
 
-Linked with today's glibc, a library asks for today's symbol versions and runs nowhere older. A stub
-has the names of the compiler's glibc and no code: each name in the newest version that glibc 2.28
-had, in the library that had it then. What glibc 2.28 lacked is missing: using it fails to link.
+A library that is linked with today's glibc asks for today's symbol versions, and runs nowhere
+older. A stub has the names of the compiler's glibc and no code: each name in the newest version
+that glibc 2.28 had, in the library that had it then. Names that glibc 2.28 lacked are missing, so
+using one fails to link.
 """
 
 import re
@@ -15,12 +16,12 @@ from pathlib import Path
 
 NEWEST = (2, 28)
 
-# glibc 2.32 to 2.34 moved libraries into libc. What moved has there an old version and a new one.
-# Others that have both (librt's, libresolv's) are left out: the plug-in uses none of them.
+# glibc 2.32 to 2.34 moved libraries into libc, where their names have an old and a new version.
+# Other names with both (librt's, libresolv's) are left out: the plug-in uses none of them.
 MOVED = {"libpthread": re.compile(r"(__)?(pthread|sem)_"), "libdl": re.compile(r"dl[a-z]")}
 
-# stub: (soname, the files whose names it has). The loader's go to libc, which needs the loader: so
-# the plug-in need not name a file that every architecture calls differently.
+# Stub: (soname, the files whose names it has). The loader's names are in the stub of libc, which
+# needs the loader: so the plug-in need not name a file whose name differs by architecture.
 LOADERS = ("ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "ld-linux-armhf.so.3")
 STUBS = {
     "libc": ("libc.so.6", ["libc.so.6", *LOADERS]),
@@ -41,7 +42,7 @@ def number(version):
 
 
 def symbols(path):
-    """{name: (kind, its versions in ascending order)}"""
+    """Returns {name: (kind, its versions in ascending order)}."""
     listing = subprocess.run(
         ["readelf", "-W", "--dyn-syms", path], check=True, capture_output=True, text=True
     ).stdout
@@ -53,14 +54,14 @@ def symbols(path):
 
 
 def home(name, versions):
-    """The stub that has a name of libc.so.6, None if no stub has."""
+    """Returns the stub that has a name of libc.so.6; None if no stub has it."""
     if number(versions[-1]) <= NEWEST:
         return "libc"
     return next((stub for stub, moved in MOVED.items() if moved.match(name)), None)
 
 
 def assembly(chosen):
-    """Source of a library that has each (name, kind, version), and its version script."""
+    """Returns the source of a library with each (name, kind, version), and its version script."""
     lines = [".data"]
     for i, (name, kind, version) in enumerate(chosen):
         lines += [

@@ -1,14 +1,13 @@
 """Makes a release and checks it: `make release` writes dist/release-VERSION.
 
-In it are the wheels, the source archive, SHA256SUMS, and provenance.json: what was built, from
-which commit, with what. Nothing is left there unless all checks passed:
-
+The folder has the wheels, the source archive, SHA256SUMS, and provenance.json, which says what was
+built, from which commit and with what. Nothing is left in it unless all checks passed:
   - the tree is a commit, and CHANGELOG.md knows the version;
-  - what builds is pinned to one version and to the hashes of its files (PINS);
+  - build tools are pinned to one version and to the hashes of their files (PINS);
   - wheels are what their tags say (tools/check_wheel.py), and their SBOMs are valid CycloneDX that
     names the libraries' own hashes;
   - the source archive builds a wheel with the same Python files;
-  - conda's recipe can be rendered, and asks for what the wheel asks for;
+  - conda's recipe can be rendered, and requires what the wheel requires;
   - each Python of PYTHONS installs the wheel into an environment of its own, and runs a model.
 """
 
@@ -31,7 +30,7 @@ import provenance
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
-# What builds Python's files, and the compilers that setup.sh installs from the same files.
+# Pins of the packages that build Python's files, and of the compilers that setup.sh installs.
 BUILD_PINS = HERE / "build.txt"
 PINS = (BUILD_PINS, HERE / "cuda.txt", HERE / "zig.txt")
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
@@ -40,11 +39,11 @@ SBOM = "/sboms/larq_engine.cdx.json"
 
 
 class CheckError(Exception):
-    """A check did not pass."""
+    """An error for a check that did not pass."""
 
 
 def run(*command: str | Path, cwd: Path = ROOT, env: dict[str, str] | None = None) -> str:
-    """Returns what a command prints, and shows it where it fails."""
+    """Returns the output of a command, and shows it if the command fails."""
     done = subprocess.run(
         [str(part) for part in command],
         cwd=cwd,
@@ -63,7 +62,7 @@ def say(text: str) -> None:
 
 
 def check_tree(version: str) -> str:
-    """Returns the commit."""
+    """Checks that the tree is a commit for this version; returns the commit."""
     changed = run("git", "status", "--porcelain")
     if changed:
         raise CheckError(f"expected a tree without changes, got:\n{changed}commit them first")
@@ -76,7 +75,7 @@ def check_tree(version: str) -> str:
 
 
 def unpinned(text: str) -> list[str]:
-    """The requirements of a file for pip that are not of one version, or without a hash."""
+    """Returns the requirements of a file for pip that lack a single version or a hash."""
     found = []
     for requirement in text.replace("\\\n", " ").splitlines():
         words = requirement.split("#")[0].strip()
@@ -86,7 +85,7 @@ def unpinned(text: str) -> list[str]:
 
 
 def make_environment(folder: Path) -> Path:
-    """Returns the Python of an environment with what builds and checks, by their hashes."""
+    """Makes an environment with pinned tools that build and check; returns its Python."""
     for pins in PINS:
         loose = unpinned(pins.read_text())
         if loose:
@@ -108,7 +107,7 @@ def build_wheel(python: Path, source: Path, out: Path, platform_tag: str) -> Pat
 
 
 def check_sbom(python: Path, wheel: Path) -> None:
-    """Valid, of this wheel, and with each library by its hash."""
+    """Checks that the SBOM is valid, is of this wheel, and has each library by its hash."""
     with zipfile.ZipFile(wheel) as archive:
         names = [name for name in archive.namelist() if name.endswith(SBOM)]
         if len(names) != 1:
@@ -133,7 +132,7 @@ def check_sbom(python: Path, wheel: Path) -> None:
 
 
 def check_recipe(python: Path, version: str, wheel: Path) -> None:
-    """That conda's recipe can be read, and asks for what the wheel asks for."""
+    """Checks that conda's recipe can be read, and requires what the wheel requires."""
     with zipfile.ZipFile(wheel) as archive:
         [name] = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
         metadata = archive.read(name).decode()
@@ -144,7 +143,7 @@ def check_recipe(python: Path, version: str, wheel: Path) -> None:
 
 
 def check_source(python: Path, archive: Path, wheel: Path, work: Path, platform_tag: str) -> None:
-    """That the archive builds what the tree does."""
+    """Checks that the source archive builds what the tree builds."""
     shutil.unpack_archive(archive, work)
     [source] = work.iterdir()
     built = build_wheel(python, source, work / "built", platform_tag)
@@ -165,13 +164,13 @@ def check_source(python: Path, archive: Path, wheel: Path, work: Path, platform_
 
 
 def describe_compiler(name: str) -> tuple[str, str]:
-    """What a compiler of the system calls itself, and the hash of the program that compiles."""
+    """Returns a compiler's own description, and the hash of the program that compiles."""
     compiles = Path(run(name, "-print-prog-name=cc1plus").strip())
     return run(name, "--version").splitlines()[0], hashlib.sha256(compiles.read_bytes()).hexdigest()
 
 
 def find_python(version: str) -> Path | None:
-    """By name, or of pyenv, whose own programs of that name may refuse to run."""
+    """Finds a Python by name, or in pyenv, whose own programs of that name may refuse to run."""
     root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
     named = shutil.which(f"python{version}")
     candidates = [Path(named)] if named else []
@@ -183,24 +182,24 @@ def find_python(version: str) -> Path | None:
 
 
 def try_wheel(interpreter: Path, wheel: Path, folder: Path) -> str:
-    """Installs it as users do and runs a model; returns what that says."""
+    """Installs the wheel as users do and runs a model; returns the model's answer."""
     run(interpreter, "-m", "venv", folder)
     python = folder / "bin" / "python"
     run(python, "-m", "pip", "install", "--quiet", f"{wheel}[litert]")
-    # From elsewhere: the tree's own package must not be found. LiteRT's remarks come first.
+    # It runs elsewhere, so that the tree's own package is not found. LiteRT's remarks come first.
     said = run(python, HERE / "try_wheel.py", cwd=folder, env={"PYTHONPATH": ""})
     return said.strip().splitlines()[-1]
 
 
 def sums(files: Iterable[Path]) -> str:
-    """As `sha256sum --check` reads them."""
+    """Returns the hashes of files as `sha256sum --check` reads them."""
     return "".join(
         f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in sorted(files)
     )
 
 
 def wheel_tags() -> dict[str, str]:
-    """By machine or system. On 64-bit ARM there is no compiler for other machines' Linux."""
+    """Returns tags by machine or system. 64-bit ARM has no compiler for other Linux machines."""
     linux = ["aarch64"] if platform.machine() == "aarch64" else ["x86_64", "aarch64", "armv7l"]
     return {machine: f"manylinux_2_28_{machine}" for machine in linux} | {
         "macOS": "macosx_11_0_arm64",

@@ -1,6 +1,6 @@
-"""What was built from what: an in-toto statement with SLSA's provenance, not signed.
+"""Says what was built from what: an unsigned in-toto statement with SLSA's provenance.
 
-Who publishes a release signs it (`cosign attest-blob`, or the index's own attestations).
+The publisher of a release signs it (`cosign attest-blob`, or the index's own attestations).
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 
 _NAME = "urn:larq_engine:release"
 
-# Those that Debian has for other machines.
+# Debian's compilers for other machines.
 _COMPILERS = {"aarch64": "aarch64-linux-gnu-g++", "armv7l": "arm-linux-gnueabihf-g++"}
 
 
 def compilers(wheels: Mapping[str, Path]) -> list[str]:
-    """The names of those of the system that compiled the libraries, for these machines."""
+    """Returns the names of the system's compilers that compiled libraries for these machines."""
     others = sorted(wheels.keys() & _COMPILERS.keys() - {platform.machine()})
     return ["g++", *(_COMPILERS[machine] for machine in others)]
 
@@ -58,7 +58,7 @@ def statement(
 
 
 def _packages(text: str) -> list[dict[str, Any]]:
-    """Each package, with the hashes of the files that may have been installed."""
+    """Returns each package, with the hashes of the files that may have been installed."""
     packages = []
     for requirement in text.replace("\\\n", " ").splitlines():
         name = re.match(r"([\w.-]+)==(\S+)", requirement)

@@ -1,4 +1,4 @@
-"""What a new environment must be able to do: make a model, and run it by two kernels alike."""
+"""Tries a new environment: makes a model, and checks that two kernels compute the same."""
 
 import sys
 
