@@ -1,5 +1,5 @@
-// A TFLite subgraph as plain values: what the file reader and the model builder produce and what
-// MiniHost runs. Nothing in it is checked; it may describe nonsense, which is what many tests want.
+// A TFLite subgraph as plain values. The file reader and the model builder produce it, and MiniHost
+// runs it. Nothing in it is checked: it may describe nonsense, which many tests want.
 #ifndef LARQ_ENGINE_TESTS_HOST_GRAPH_H_
 #define LARQ_ENGINE_TESTS_HOST_GRAPH_H_
 
@@ -17,7 +17,7 @@ struct GraphTensor {
   std::vector<int> shape;
   std::vector<int> shape_signature;  // empty: the same as the shape
   bool is_constant = false;
-  std::vector<uint8_t> data;  // of a constant
+  std::vector<uint8_t> data;  // contents of a constant
   bool is_quantized = false;
   std::vector<float> scales;
   std::vector<int> zero_points;
@@ -30,8 +30,8 @@ struct GraphOperator {
   int version = 1;
   std::vector<int> inputs;
   std::vector<int> outputs;
-  std::vector<uint8_t> options;  // a custom operator's bytes
-  // Of a builtin operator: the structure that the host makes of its options, none for null.
+  std::vector<uint8_t> options;  // bytes of a custom operator
+  // For a builtin operator: the structure that the host makes of its options; empty for null.
   std::vector<uint8_t> builtin_data = {};
 };
 

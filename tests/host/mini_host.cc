@@ -22,18 +22,18 @@ FloatArrayPtr MakeFloatArray(std::span<const float> values) {
   return array;
 }
 
-// A block that ends with the bytes, so that AddressSanitizer sees the first one beyond them, and
-// has `offset` bytes before them.
+// Copies bytes into a block that ends with them, so that AddressSanitizer sees the first one
+// beyond. The block has `offset` bytes before them.
 BytesPtr MakeBytes(std::span<const uint8_t> bytes, size_t offset = 0) {
   BytesPtr block(static_cast<uint8_t*>(std::malloc(std::max<size_t>(offset + bytes.size(), 1))));
   if (!bytes.empty()) std::memcpy(block.get() + offset, bytes.data(), bytes.size());
   return block;
 }
 
-// A file's data may begin at any address: those of every fourth tensor are aligned.
+// A file's data may begin at any address: only those of every fourth tensor are aligned.
 size_t OffsetOfConstant(size_t tensor) { return tensor % 4; }
 
-// 0 for types without a fixed size; TFLite gives those their memory elsewhere.
+// Returns 0 for types without a fixed size, whose memory TFLite allocates elsewhere.
 size_t ElementSize(TfLiteType type) {
   switch (type) {
     case kTfLiteBool:
@@ -61,7 +61,8 @@ size_t ElementSize(TfLiteType type) {
   }
 }
 
-// TFLite multiplies as size_t: a negative dimension passes when another is 0, overflows otherwise.
+// TFLite multiplies as size_t: a negative dimension passes if another one is 0, and overflows
+// otherwise.
 bool CountBytes(TfLiteType type, std::span<const int> shape, size_t* bytes) {
   size_t count = ElementSize(type);
   for (int size : shape) {
@@ -238,7 +239,7 @@ void MiniHost::MakeTensor(size_t index) {
     }
   }
   if (source.is_constant) {
-    // `bytes` is the length of the data, which is not always what the shape asks for: TFLite
+    // `bytes` is the length of the data, which may differ from what the shape asks for: TFLite
     // refuses such a file, other hosts may not.
     tensor.allocation_type = kTfLiteMmapRo;
     memory.data = MakeBytes(source.data, OffsetOfConstant(index));
@@ -317,7 +318,7 @@ TfLiteStatus MiniHost::SetShape(TfLiteTensor* tensor, IntArrayPtr shape) {
   return kTfLiteOk;
 }
 
-// One kernel for each maximal run of claimed nodes in the plan.
+// Makes one kernel for each maximal run of claimed nodes in the plan.
 TfLiteStatus MiniHost::AddKernels(const TfLiteRegistration& registration,
                                   std::span<const int> nodes, TfLiteDelegate* delegate) {
   if (!preparing_) return Fail("ReplaceNodeSubsets outside of the delegate's Prepare");
@@ -433,7 +434,7 @@ bool MiniHost::FitsLimit() {
 }
 
 TfLiteStatus MiniHost::AllocateTensors() {
-  // Only what is visible outside of the kernels has memory.
+  // Only tensors that are visible outside of the kernels have memory.
   std::set<int> visible(graph_.inputs.begin(), graph_.inputs.end());
   visible.insert(graph_.outputs.begin(), graph_.outputs.end());
   for (const Kernel& kernel : kernels_) {

@@ -7,7 +7,7 @@
 namespace larq_engine::testing {
 namespace {
 
-// FlexBuffer types, and how a type byte is put together.
+// FlexBuffer types, and the layout of a type byte.
 enum FlexType { kFlexInt = 1, kFlexMap = 9 };
 uint8_t FlexTypeByte(FlexType type, int width) {
   const int log_width = width == 1 ? 0 : width == 2 ? 1 : width == 4 ? 2 : 3;
@@ -50,13 +50,13 @@ TfLiteConvParams ConvParams(const ConvConfig& config) {
 }  // namespace
 
 // Layout: the keys' texts; the key vector (count, then for each key the distance back to its text);
-// the map (distance back to the key vector, width of that vector, count, values, a type byte a
-// value); the root (distance back to the map's values, its type byte, its width).
+// the map (distance back to the key vector, width of that vector, count, values, a type byte for
+// each value); the root (distance back to the map's values, its type byte, its width).
 std::vector<uint8_t> EncodeOptions(const OptionMap& options, int width) {
   for (const auto& [key, value] : options) {
     while (!Fits(value, width)) width *= 2;
   }
-  size_t longest_distance = 0;  // no distance exceeds the whole
+  size_t longest_distance = 0;  // no distance exceeds the whole length
   for (const auto& [key, value] : options) longest_distance += key.size() + 2 + 2 * sizeof(int64_t);
   while (!Fits(static_cast<int64_t>(longest_distance + 40), width)) width *= 2;
 
@@ -240,7 +240,7 @@ ModelBuilder& ModelBuilder::AddConv(const ConvConfig& config) {
                                  AddConstant(name + "/threshold", kTfLiteInt32, {config.filters},
                                              ToBytes(thresholds))});
   } else {
-    // Multipliers of both signs, and 0 now and then.
+    // Multipliers of both signs, and sometimes 0.
     std::vector<float> multipliers(filters), biases(filters);
     for (float& multiplier : multipliers) multiplier = (random_() % 65 - 32.0f) / 16;
     for (float& bias : biases) bias = (random_() % 513 - 256.0f) / 32;
@@ -313,7 +313,7 @@ int ModelBuilder::AddChannelConstant() {
 ModelBuilder& ModelBuilder::AddBinary(TfLiteBuiltinOperator code, TfLiteFusedActivation activation,
                                       std::optional<int> other) {
   const int b = other ? *other : AddChannelConstant();
-  // ADD and MUL have the same structure, as far as we know it.
+  // ADD and MUL have the same structure, as far as we declare it.
   return AddBuiltin(code, {LastTensor(), b}, shape_, TfLiteAddParams{activation});
 }
 
@@ -412,7 +412,7 @@ int ModelBuilder::AddInts(const std::string& name, const std::vector<int>& value
                      {static_cast<int>(values.size())}, ToBytes(values));
 }
 
-// Which round in products and sums, as a model's do.
+// Adds floats whose products and sums round, as a model's do.
 int ModelBuilder::AddFloats(const std::string& name, std::vector<int> shape) {
   size_t count = 1;
   for (int size : shape) count *= static_cast<size_t>(size);
@@ -462,7 +462,7 @@ ModelBuilder& ModelBuilder::AddDepthwiseConv(const ConvConfig& config, int multi
                     ConvShape(config, channels), params);
 }
 
-// Of a size with which products of int8 values and their sums stay in the range of the results.
+// Sets scales that keep products of int8 values and their sums in the range of the results.
 void ModelBuilder::SetScales(int tensor, size_t count) {
   GraphTensor& weights = graph_.tensors[static_cast<size_t>(tensor)];
   weights.is_quantized = true;

@@ -1,5 +1,6 @@
-// Makes graphs of our operators, and of the host's that we fuse, in memory, for tests that want a
-// certain shape, option or fault: build a good graph, then change what it should be wrong in.
+// Makes graphs in memory of our operators, and of the host's operators that we fuse, for tests that
+// need a certain shape, option or fault. Such a test builds a good graph, then changes the part
+// that is to be wrong.
 #ifndef LARQ_ENGINE_TESTS_HOST_MODEL_BUILDER_H_
 #define LARQ_ENGINE_TESTS_HOST_MODEL_BUILDER_H_
 
@@ -16,8 +17,8 @@ namespace larq_engine::testing {
 
 using OptionMap = std::map<std::string, int64_t>;
 
-// The FlexBuffer of a map of whole numbers. `width` is the bytes of each number: 1, 2, 4 or 8; it
-// grows where a value, or the distance to a key, needs more.
+// Encodes a map of whole numbers as a FlexBuffer. `width` is the bytes of each number: 1, 2, 4 or
+// 8. It grows if a value, or the distance to a key, needs more.
 std::vector<uint8_t> EncodeOptions(const OptionMap& options, int width = 1);
 
 enum FilePadding { kSame = 0, kValid = 1 };
@@ -39,7 +40,7 @@ struct ConvConfig {
   int dilation_height = 1;
   int dilation_width = 1;
   FilePadding padding = kSame;
-  std::optional<FilePads> pads = std::nullopt;  // instead of `padding`
+  std::optional<FilePads> pads = std::nullopt;  // replaces `padding`
   int pad_values = 1;
   int activation = kNone;
   TfLiteType output = kTfLiteFloat32;  // or kTfLiteInt8, or kTfLiteInt32 for bits
@@ -53,65 +54,67 @@ struct PoolConfig {
   int stride_height = 2;
   int stride_width = 2;
   FilePadding padding = kSame;
-  TfLiteFusedActivation activation = kTfLiteActNone;  // of floats
+  TfLiteFusedActivation activation = kTfLiteActNone;  // for floats
 };
 
 OptionMap ConvOptions(const ConvConfig& config, int channels_in);
 OptionMap PoolOptions(const PoolConfig& config);
 
-// Each Add function appends one operator that reads the tensor before it (the first reads the
-// graph's input); the last one's result is the graph's output. Constants are random but fixed by
-// the seed. Tensors are named after their operator: "LceBconv2d1", "LceBconv2d1/filter".
+// Each Add function appends one operator that reads the previous tensor (the first reads the
+// graph's input). The last operator's result is the graph's output. Constants are random but fixed
+// by the seed. Tensors are named after their operator: "LceBconv2d1", "LceBconv2d1/filter".
 class ModelBuilder {
  public:
-  // `shape` counts channels, not words, also when the type is kTfLiteInt32 (bits).
+  // `shape` counts channels, not words, even if the type is kTfLiteInt32 (bits).
   ModelBuilder(TfLiteType type, std::vector<int> shape, uint32_t seed = 1);
 
-  // To several bits with a constant of limits, one set of them for all channels or one for each; of
-  // uint8, to 8 bits, without.
+  // Adds a quantization. To several bits it has a constant of limits, one set for all channels or
+  // one for each. uint8 becomes 8 bits without limits.
   ModelBuilder& AddQuantize(int bits = 1, bool has_channel_limits = false);
   ModelBuilder& AddDequantize(TfLiteType type);
   ModelBuilder& AddConv(const ConvConfig& config);
   ModelBuilder& AddPool(const PoolConfig& config);
-  // Reads constants alone: what was added before it no longer leads to the graph's output. `scales`
-  // are 1 or as many as the axis has indices. Of int8 they are whole numbers.
+  // Reads only constants, so what was added before it no longer leads to the graph's output. There
+  // are 1 scale or as many as the axis has indices. Scales of int8 weights are whole numbers.
   ModelBuilder& AddUnpackWeights(std::vector<int> shape, int axis, int scales,
                                  TfLiteType type = kTfLiteFloat32);
 
-  // Another input of the graph, of floats, which the next operator does not read by itself.
+  // Adds another input of the graph, of floats. The next operator does not read it by default.
   int AddInput(std::vector<int> shape);
 
-  // The host's operators, on floats. `other` is a tensor of the same shape, or one that is repeated
-  // for it, or none for a constant for each channel.
+  // The following add the host's operators, on floats. `other` is a tensor of the same shape, or
+  // one that is broadcast. Without it, the operator reads a constant for each channel.
   ModelBuilder& AddBinary(TfLiteBuiltinOperator code, TfLiteFusedActivation activation,
                           std::optional<int> other = std::nullopt);
   ModelBuilder& AddRelu(TfLiteBuiltinOperator code);
   ModelBuilder& AddPrelu();
   ModelBuilder& AddFloatPool(const PoolConfig& config);
-  // Convolutions, of which `config` says no more than a host's has; depthwise, each channel makes
-  // `multiplier` of its own, whatever `config` says of filters. LceUnpackWeights may make weights.
+  // Add convolutions. They use only those fields of `config` that a host's convolution has. In a
+  // depthwise one, each channel makes `multiplier` channels, whatever `config.filters` is.
+  // LceUnpackWeights may make the weights.
   ModelBuilder& AddFloatConv(const ConvConfig& config, bool unpacks_weights = false);
   ModelBuilder& AddDepthwiseConv(const ConvConfig& config, int multiplier = 1);
   ModelBuilder& AddConcatenation(const std::vector<int>& others);
-  // Cut on an axis into equal parts, or into parts of these sizes, of which one may be -1 for what
-  // the others leave. The first part is the last tensor, the others follow it.
+  // Cut a tensor on an axis into equal parts, or into parts of these sizes; one of these may be -1
+  // for the rest. The first part becomes the last tensor, and the other parts follow it.
   ModelBuilder& AddSplit(int axis, int parts);
   ModelBuilder& AddSplitV(int axis, const std::vector<int>& sizes);
-  // A box of as many dimensions as there are.
+  // Cut a box with the same number of dimensions.
   ModelBuilder& AddSlice(const std::vector<int>& begin, const std::vector<int>& size);
   ModelBuilder& AddStridedSlice(const std::vector<int>& begin, const std::vector<int>& end);
 
-  // Convolutions of int8 with int8 weights, of which `config` says no more than a host's has; with
-  // a scale for each channel, or one.
+  // Adds a convolution of int8 with int8 weights, with a scale for each channel or one for all. It
+  // uses only those fields of `config` that a host's convolution has.
   ModelBuilder& AddInt8Conv(const ConvConfig& config, bool has_channel_scales);
-  // A dense layer on floats or int8, as the last tensor has, whose weights LceUnpackWeights makes.
+  // Adds a dense layer on the last tensor's type, floats or int8, with weights that
+  // LceUnpackWeights makes.
   ModelBuilder& AddSignedDense(int units, int depth, TfLiteFusedActivation activation,
                                bool keeps_dims);
 
   int LastTensor() const;
-  const std::vector<int>& shape() const { return shape_; }  // its, in channels
+  const std::vector<int>& shape() const { return shape_; }  // last tensor's, in channels
   Graph Build() const { return graph_; }
-  // The options of operator `index`, for a test that encodes them again with a change.
+  // Returns the options of operator `index`, for tests that encode them again with a change.
   const OptionMap& Options(size_t index) const { return options_.at(index); }
 
  private:
@@ -136,7 +139,7 @@ class ModelBuilder {
 
   Graph graph_;
   std::vector<OptionMap> options_;
-  std::vector<int> shape_;  // of the last tensor, in channels
+  std::vector<int> shape_;  // shape of the last tensor, in channels
   std::mt19937 random_;
 };
 

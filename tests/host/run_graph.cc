@@ -7,7 +7,7 @@
 namespace larq_engine::testing {
 namespace {
 
-// The interface reports by a plain function, which can't carry a destination.
+// The interface reports through a plain function, which has no way to pass a destination.
 thread_local std::string* report_destination = nullptr;
 
 void Report(const char* message) {
@@ -30,14 +30,14 @@ DelegatePtr CreateDelegate(const DelegateOptions& options, std::string* error) {
 }
 
 void FillInputs(MiniHost* host, uint32_t seed) {
-  std::minstd_rand random(seed + 1);  // fast, because the fuzzer fills as much as it computes
+  std::minstd_rand random(seed + 1);  // fast, because the fuzzer fills often
   for (size_t i = 0; i < host->input_count(); ++i) {
     if (host->input(i).allocation_type == kTfLiteMmapRo) continue;
     const std::span<uint8_t> bytes = host->InputBytes(i);
     const TfLiteType type = host->input(i).type;
     if (type == kTfLiteFloat32) {
       for (size_t at = 0; at < bytes.size(); at += sizeof(float)) {
-        const uint32_t bits = static_cast<uint32_t>(random()) >> 8;  // the low bits are poor
+        const uint32_t bits = static_cast<uint32_t>(random()) >> 8;  // low bits repeat early
         float value = (static_cast<int>(bits % 65) - 32) / 16.0f;
         if (value == 0 && (bits & 0x10000) != 0) value = -0.0f;
         std::memcpy(&bytes[at], &value, sizeof(value));
@@ -55,7 +55,7 @@ bool RunOnce(MiniHost* host, uint32_t seed, uint8_t garbage, Outputs* outputs) {
     if (host->output(i).allocation_type == kTfLiteMmapRo) continue;
     std::ranges::fill(host->OutputBytes(i), garbage);
   }
-  FillInputs(host, seed);  // after the outputs: a tensor may be both
+  FillInputs(host, seed);  // follows the outputs: a tensor may be both
   if (host->Invoke() != kTfLiteOk) return false;
   outputs->clear();
   for (size_t i = 0; i < host->output_count(); ++i) {

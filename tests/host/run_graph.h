@@ -19,18 +19,18 @@ struct DelegateDeleter {
 using DelegatePtr = std::unique_ptr<TfLiteDelegate, DelegateDeleter>;
 using DelegateOptions = std::vector<std::pair<std::string, std::string>>;
 
-// Null when the plug-in refuses the options; `error`, if given, then has its message.
+// Returns null if the plug-in refuses the options. Then `error`, if given, has its message.
 DelegatePtr CreateDelegate(const DelegateOptions& options, std::string* error = nullptr);
 
-// Fills every input with values that the seed determines: floats from -2 to 2 (zeros and -0.0 among
-// them), whole numbers of the type's full range, truth values.
+// Fills every input with values that the seed determines: floats from -2 to 2 (including zeros and
+// -0.0), whole numbers of the type's full range, truth values.
 void FillInputs(MiniHost* host, uint32_t seed);
 
-// Bytes of every output.
+// The bytes of every output.
 using Outputs = std::vector<std::vector<uint8_t>>;
 
-// Allocates, fills the inputs from the seed and the outputs with `garbage` (what the delegate
-// leaves unwritten then shows), and runs once. False when the host reported an error.
+// Allocates, fills the inputs from the seed and the outputs with `garbage`, which shows what the
+// delegate leaves unwritten, and runs once. Returns false if the host reported an error.
 bool RunOnce(MiniHost* host, uint32_t seed, uint8_t garbage, Outputs* outputs);
 
 }  // namespace larq_engine::testing

@@ -6,7 +6,7 @@
 namespace larq_engine::testing {
 namespace {
 
-// The file numbers its types differently from the C interface; the index here is the file's number.
+// Types by the file's numbers, which differ from those of the C interface.
 constexpr TfLiteType kFileTypes[] = {
     kTfLiteFloat32, kTfLiteFloat16,    kTfLiteInt32,  kTfLiteUInt8,     kTfLiteInt64,
     kTfLiteString,  kTfLiteBool,       kTfLiteInt16,  kTfLiteComplex64, kTfLiteInt8,
@@ -56,7 +56,8 @@ Graph ReadTfliteFile(std::span<const uint8_t> bytes) {
   const ModelFile model = ReadModelFile(file);
   const FileGraph& main = model.graphs.at(0);
   Graph graph;
-  // Several tensors may share one buffer, so a small file could ask for endless copies of it.
+  // Limits what is copied: several tensors may share one buffer, so a small file could ask for
+  // endless copies of it.
   size_t copied = 0;
   for (const FileTensor& tensor : main.tensors) {
     graph.tensors.push_back(MakeTensor(model, tensor));

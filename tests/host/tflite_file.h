@@ -12,11 +12,11 @@
 
 namespace larq_engine::testing {
 
-// Throws std::exception where the file ends too early or a number is of nothing in it; what else is
-// illegal in it is read.
+// Throws std::exception if the file ends too early or has a number that refers to nothing. Files
+// that are illegal in other ways are read.
 Graph ReadTfliteFile(std::span<const uint8_t> bytes);
 
-// The bytes of a file; throws FileError when it can't be read.
+// Returns the bytes of a file. Throws FileError if it can't be read.
 std::vector<uint8_t> ReadFileBytes(const std::string& path);
 
 }  // namespace larq_engine::testing

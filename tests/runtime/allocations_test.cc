@@ -1,4 +1,4 @@
-// A run allocates nothing. Counted where all allocations of the process pass.
+// Tests that a run allocates nothing. The counter sees all allocations of the process.
 #include <gtest/gtest.h>
 
 #include <atomic>

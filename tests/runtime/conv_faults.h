@@ -1,5 +1,5 @@
-// What a damaged file may say of a convolution of the host, whatever its type: such are left to the
-// host, whatever that makes of them.
+// Faults that a damaged file may have in a convolution of the host, of any type. Such convolutions
+// are left to the host, whatever it makes of them.
 #ifndef LARQ_ENGINE_TESTS_RUNTIME_CONV_FAULTS_H_
 #define LARQ_ENGINE_TESTS_RUNTIME_CONV_FAULTS_H_
 
@@ -18,7 +18,7 @@ namespace larq_engine::testing {
 
 inline constexpr int kLargest = std::numeric_limits<int>::max();
 
-// Of the last operator.
+// Returns an input of the last operator.
 inline GraphTensor& Input(Graph* graph, size_t input) {
   return graph->tensors.at(static_cast<size_t>(graph->operators.back().inputs.at(input)));
 }
@@ -28,7 +28,7 @@ struct Fault {
   void (*spoil)(Graph*);
 };
 
-// Of an image of [1, 9, 7, 3]. Input 0 is the image, 1 the filter, 2 the bias.
+// The convolution's image is [1, 9, 7, 3]. Input 0 is the image, 1 the filter, 2 the bias.
 inline const Fault kFaultsOfAnyConv[] = {
     {"ImageOfRank3",
      [](Graph* g) {
@@ -81,7 +81,7 @@ constexpr OptionFault<Params> kOptionFaults[] = {
     {"UnknownActivation", [](Params* p) { p->activation = static_cast<TfLiteFusedActivation>(9); }},
 };
 
-// How many operators the plug-in takes: none where it refuses the file, and says why.
+// Returns how many operators the plug-in takes: none if it refuses the file, which it must explain.
 inline size_t CountClaimed(const Graph& graph, const DelegateOptions& options = {}) {
   const DelegatePtr delegate = CreateDelegate(options);
   MiniHost host(graph);
@@ -91,7 +91,7 @@ inline size_t CountClaimed(const Graph& graph, const DelegateOptions& options = 
   return host.claimed_operators();
 }
 
-// The operator that the graph has, which a placement takes whatever the CPU is.
+// Places the graph's only operator, so that it is taken on every CPU.
 inline const DelegateOptions kPlaced = {{"placement", "0:cpu"}};
 
 inline void ExpectLeft(const Graph& good, std::span<const Fault> faults) {
@@ -125,7 +125,7 @@ void ExpectFaultyConvsLeft(const Graph& good) {
   ExpectLeft<Params>(good, kOptionFaults<Params>);
 }
 
-// For a graph whose input is of [1, 9, 7, 3], resized to other channels and other dimensions.
+// Resizes the graph's input, which is [1, 9, 7, 3], to other channels and to another rank.
 inline void ExpectShapesThatDoNotFitAreAnError(const Graph& graph) {
   for (const std::vector<int>& shape : {std::vector<int>{1, 9, 7, 4}, {9, 7, 3}}) {
     const DelegatePtr delegate = CreateDelegate(kPlaced);

@@ -23,7 +23,7 @@ std::string ErrorOf(const char* key, const char* value) {
   return "no error";
 }
 
-// Sets a variable for one test.
+// Sets an environment variable for the length of one test.
 class Variable {
  public:
   Variable(const char* name, const char* value) : name_(name) { Set(value); }
@@ -31,7 +31,7 @@ class Variable {
 
  private:
 #if defined(_WIN32)
-  void Set(const char* value) { _putenv_s(name_, value); }  // nothing is no variable
+  void Set(const char* value) { _putenv_s(name_, value); }  // an empty value removes it
 #else
   void Set(const char* value) { *value == '\0' ? unsetenv(name_) : setenv(name_, value, 1); }
 #endif
@@ -85,7 +85,7 @@ TEST(EngineOptions, UnknownNamesListTheValidOnes) {
             0u);
 }
 
-// A row of another CPU is neither run nor offered.
+// A row for another CPU is neither run nor offered.
 TEST(EngineOptions, ErrorsNameTheRowsOfThisCpuAlone) {
   const CpuFeatures cpu = DetectCpuFeatures();
   std::string names = "expected one of auto, reference";
@@ -196,7 +196,7 @@ TEST(EngineOptions, PlacementCutsLayers) {
   EXPECT_EQ(PlacementOf("3:cpu@64+cuda:bconv2d_popc", "cuda"), PlacementOption({{{0, 3}, cut}}));
 }
 
-// A file may have any bytes, and as many as it likes.
+// A file may contain any bytes, of any length.
 TEST(EngineOptions, PlacementOfStrangers) {
   const std::string start =
       "option placement: expected a node's number (see the profile) and host, cpu or cuda, such as "
@@ -217,7 +217,7 @@ TEST(EngineOptions, PlacementFallsBack) {
             "option placement: node 3 stands in it twice");
 }
 
-// What a CPU would ignore.
+// Options for GPUs are errors if the CPU would ignore them.
 TEST(EngineOptions, WhatIsForGpusNeedsOne) {
   EXPECT_EQ(ErrorOf("placement", "3:cuda"),
             "option placement: node 3 is placed on cuda; set device to cuda as well, or to "

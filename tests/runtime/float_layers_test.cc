@@ -1,6 +1,6 @@
-// Convolutions of the host on floats, next to layers of bits: they give what a loop over their
-// products gives, whatever the kernel, the threads and the groups are. Which of them are taken, and
-// that those of which a damaged file says something impossible are not.
+// Tests convolutions of the host on floats next to layers of bits. They give the results of a loop
+// over their products, whatever the kernel, the threads and the groups are. Also tests which of
+// them are taken; those of damaged files, which say something impossible, are not.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 namespace larq_engine::testing {
 namespace {
 
-// Whether they are taken without a placement.
+// Tells whether they are taken without a placement.
 bool IsPreferred() { return PrefersFloats(SelectFloats(DetectCpuFeatures(), kAutoKernel)); }
 
 std::vector<std::string> Kernels() {
@@ -39,8 +39,9 @@ bool IsConv(const GraphOperator& op) {
          op.builtin_code == kTfLiteBuiltinDepthwiseConv2d;
 }
 
-// The first layer and a depthwise one before bits; others between bits, of which one follows the
-// step before it; and one at the end. Lines are longer than those that have tiles of their own.
+// Makes a network with a first layer and a depthwise one before bits; others between bits, one of
+// which follows the step before it; and one at the end. Lines are longer than those that have tiles
+// of their own.
 Graph Network() {
   ModelBuilder builder(kTfLiteFloat32, {1, 8, 100, 3});
   builder.AddFloatConv({.filters = 17, .stride_height = 2, .stride_width = 2, .activation = kRelu});
@@ -54,7 +55,7 @@ Graph Network() {
   return builder.Build();
 }
 
-// All that a host could compute itself.
+// Places on the CPU all operators that a host could compute itself.
 std::string PlacementOf(const Graph& graph) {
   std::string placement;
   for (size_t i = 0; i < graph.operators.size(); ++i) {
@@ -64,7 +65,7 @@ std::string PlacementOf(const Graph& graph) {
   return placement;
 }
 
-// What each operator makes is an output of the graph.
+// Makes the result of each operator an output of the graph.
 Graph WithAllOutputs(Graph graph) {
   graph.outputs.clear();
   for (const GraphOperator& op : graph.operators) graph.outputs.push_back(op.outputs[0]);
@@ -94,7 +95,7 @@ struct Image {
   std::vector<float> values;
 };
 
-// A convolution of a graph, or one of each channel by itself.
+// A convolution of a graph, ordinary or depthwise.
 class Conv {
  public:
   Conv(const Graph& graph, const GraphOperator& op)
@@ -113,7 +114,7 @@ class Conv {
     is_depthwise_ ? read(TfLiteDepthwiseConvParams()) : read(TfLiteConvParams());
   }
 
-  // Taps line by line, and channels in order; then the bias.
+  // Adds the products of taps line by line, with channels in order, and then the bias.
   float ValueOf(const Image& in, int sample, int out_y, int out_x, int channel) const {
     const int y = out_y * stride_height_ - PadBefore(in.height, height_, stride_height_);
     const int x = out_x * stride_width_ - PadBefore(in.width, width_, stride_width_);
@@ -163,7 +164,7 @@ class Conv {
   TfLiteFusedActivation activation_;
 };
 
-// Runs a graph whose every operator makes an output, and computes each convolution again.
+// Runs a graph with the result of each operator as an output, and computes each convolution again.
 void ExpectConvsExact(const Graph& graph, const DelegatePtr& delegate, int batch) {
   const Graph shown = WithAllOutputs(graph);
   MiniHost host(shown);
@@ -221,7 +222,7 @@ TEST(FloatLayers, ConvolutionsGiveWhatTheirProductsAddUpTo) {
 TEST(FloatLayers, ResultsDependNeitherOnKernelNorOnThreads) {
   const Graph graph = Network();
   const std::string placement = PlacementOf(graph);
-  for (int batch : {0, 1, 2, 40}) {  // the last in two passes
+  for (int batch : {0, 1, 2, 40}) {  // 40 samples take two passes
     const std::vector<int> shape = {batch, 8, 100, 3};
     const Outputs expected = RunFresh(
         graph, {{"kernel", "reference"}, {"num_threads", "1"}, {"placement", placement}}, shape);
@@ -263,7 +264,7 @@ TEST(FloatLayers, ResizeGivesWhatAFreshHostGives) {
   }
 }
 
-// The rows of floats are of no higher ISA than the kernel that is asked for.
+// The rows for floats are of no higher ISA than the kernel that was asked for.
 TEST(FloatLayers, KernelsAreThoseOfTheIsaThatIsForced) {
   const Graph graph = Network();
   for (const std::string& kernel : Kernels()) {
@@ -285,8 +286,8 @@ TEST(FloatLayers, KernelsAreThoseOfTheIsaThatIsForced) {
   }
 }
 
-// A convolution that follows another step in its group has more blocks of channels than that, and
-// alone, of a few pixels, it is cut into them.
+// The convolution has more blocks of channels than the step before it in its group. By itself, with
+// few pixels, it is cut into these blocks.
 TEST(FloatLayers, AllBlocksOfChannelsAreComputed) {
   for (const auto& [size, are_grouped] : {std::pair(10, true), {2, false}}) {
     ModelBuilder builder(kTfLiteFloat32, {1, size, size, 8});
@@ -310,7 +311,7 @@ TEST(FloatLayers, AllBlocksOfChannelsAreComputed) {
   }
 }
 
-// How many operators the plug-in takes: none where it refuses the file, and says why.
+// Layers of bits bring the convolutions of floats next to them.
 TEST(FloatLayers, AreTakenWhereLayersOfBitsBringThem) {
   const Graph graph = Network();
   const size_t all = graph.operators.size();
@@ -324,7 +325,7 @@ TEST(FloatLayers, ThoseThatNoLayerOfBitsTouchesStayWithTheHost) {
   ModelBuilder builder(kTfLiteFloat32, {1, 8, 8, 16});
   builder.AddFloatConv({}).AddDepthwiseConv({}).AddRelu(kTfLiteBuiltinRelu);
   EXPECT_EQ(CountClaimed(builder.Build()), 0u);
-  // Beside one of the same input.
+  // The convolution of floats has the same input as a layer of bits.
   Graph graph = builder.AddQuantize().AddConv({.filters = 8}).Build();
   graph.operators[3].inputs[0] = 0;
   EXPECT_EQ(CountClaimed(graph), 2u);
@@ -349,7 +350,7 @@ Graph OneDepthwise() {
   return ModelBuilder(kTfLiteFloat32, {1, 9, 7, 3}).AddDepthwiseConv({}).Build();
 }
 
-// Beside those of any convolution.
+// Faults that only convolutions of floats have.
 const Fault kFaults[] = {
     {"ImageOfInt32", [](Graph* g) { Input(g, 0).type = kTfLiteInt32; }},
     {"ImageOfNoChannels",

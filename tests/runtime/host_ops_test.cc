@@ -1,5 +1,5 @@
-// The host's float operators that plans compute: fused, one by one, by any number of threads, the
-// results are the same; and what a damaged file says of them is harmless.
+// Tests the host's float operators that plans compute. The results are the same fused and one by
+// one, with any number of threads; and damaged files do no harm.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -12,7 +12,8 @@
 namespace larq_engine::testing {
 namespace {
 
-// Every operator, in groups whose tensors are read by the same group, by others and by the host.
+// Makes every operator, in groups whose tensors are read by the same group, by others and by the
+// host.
 Graph AllOperators(std::vector<int> shape) {
   const int channels = shape[3];
   ModelBuilder builder(kTfLiteFloat32, std::move(shape));
@@ -68,8 +69,9 @@ TEST(HostOps, ResultsDoNotDependOnKernelAndThreads) {
 }
 
 #if UINTPTR_MAX == UINT32_MAX
-// Bits of 30 MB become tensors of 1 GB. A thread keeps a tile of 32 MB of each, as the sums at the
-// end read all of them: 4 GB and more, which wrap to what can be had.
+// Bits of 30 MB become tensors of 1 GB. A thread keeps a tile of 32 MB of each tensor, because the
+// sums at the end read all of them. That is more than 4 GB, which wraps to a size that memory can
+// hold.
 TEST(HostOps, MoreThanMemoryHoldsIsAnError) {
   ModelBuilder builder(kTfLiteInt32, {1, 15, 16, 1 << 20});
   builder.AddDequantize(kTfLiteFloat32);
@@ -113,7 +115,7 @@ TEST(HostOps, ResizeGivesWhatAFreshHostGives) {
   }
 }
 
-// input0 -> bits -> convolution, to which input1 is added; and the convolution itself.
+// Makes input0 -> bits -> convolution, to which input1 is added. The convolution is an output, too.
 Graph SumOfTwoInputs() {
   ModelBuilder builder(kTfLiteFloat32, {1, 5, 5, 8});
   builder.AddQuantize().AddConv({.filters = 8}).AddBinary(kTfLiteBuiltinAdd, kTfLiteActRelu6, 0);
@@ -132,7 +134,7 @@ std::vector<float> Floats(const std::vector<uint8_t>& bytes) {
   return values;
 }
 
-// After a resize the operator is ours whatever the shapes are, and the host would have run it.
+// After a resize the operator is ours whatever the shapes are, because the host would have run it.
 TEST(HostOps, UnlikeShapesAreBroadcast) {
   const std::vector<std::vector<int>> seconds = {{2, 4, 5, 8}, {1, 1, 1, 8}, {2, 1, 1, 8},
                                                  {2, 4, 5, 1}, {1, 4, 1, 1}, {1, 1, 1, 1},
@@ -186,7 +188,7 @@ Graph BatchNormBeforeBits() {
   return builder.AddQuantize().Build();
 }
 
-// What a quantization has absorbed still checks the shapes, and errors name it.
+// An operator that a quantization has absorbed still checks the shapes, and errors name it.
 TEST(HostOps, AbsorbedOperatorsCheckTheirShapes) {
   const DelegatePtr delegate = CreateDelegate({});
   MiniHost host(BatchNormBeforeBits());
@@ -207,7 +209,8 @@ TEST(HostOps, AbsorbedOperatorsCheckTheirShapes) {
       << host.errors();
 }
 
-// A constant of eight channels makes eight of one, which a quantization cannot do in its place.
+// A constant of eight channels turns one channel into eight, which a quantization cannot do in
+// place of the product.
 TEST(HostOps, AChannelThatBecomesSeveralIsComputedBeforeBits) {
   const Graph graph = BatchNormBeforeBits();
   const auto constant = [&](size_t op) {
@@ -236,7 +239,7 @@ TEST(HostOps, AChannelThatBecomesSeveralIsComputedBeforeBits) {
   }
 }
 
-// One value for all channels is one for each, however many there are.
+// A single value is used for every channel, however many there are.
 TEST(HostOps, ASingleValueFitsAnyNumberOfChannels) {
   ModelBuilder builder(kTfLiteFloat32, {1, 5, 5, 1});
   builder.AddPrelu().AddBinary(kTfLiteBuiltinMul, kTfLiteActNone).AddQuantize();
@@ -264,7 +267,7 @@ TEST(HostOps, ASingleValueFitsAnyNumberOfChannels) {
   }
 }
 
-// The last of its operators is what a case damages.
+// Makes a graph whose last operator has this code, for a case to damage it.
 Graph EndsIn(TfLiteBuiltinOperator code) {
   ModelBuilder builder(kTfLiteFloat32, {1, 6, 5, 8});
   builder.AddQuantize().AddConv({.filters = 8});
@@ -378,7 +381,7 @@ const Damage kDamages[] = {
 
 class Damaged : public ::testing::TestWithParam<Damage> {};
 
-// The operator is the host's to judge, and ours are unharmed.
+// The host judges the damaged operator, and ours still run.
 TEST_P(Damaged, IsLeftToTheHost) {
   Graph graph = EndsIn(GetParam().code);
   const DelegatePtr delegate = CreateDelegate({});
@@ -393,7 +396,7 @@ TEST_P(Damaged, IsLeftToTheHost) {
   EXPECT_EQ(host.claimed_operators(), 2u);
 }
 
-// Hosts crash on these.
+// Hosts crash on absent inputs.
 TEST(HostOps, AbsentInputsAreRefused) {
   const DelegatePtr delegate = CreateDelegate({});
   for (const TfLiteBuiltinOperator code :
@@ -422,7 +425,7 @@ TEST(HostOps, ScalarsHaveNoChannelsToJoin) {
       << host.errors();
 }
 
-// No memory, and no time.
+// Pixels without channels take no memory and no time.
 TEST(HostOps, ManyPixelsWithoutChannels) {
   ModelBuilder builder(kTfLiteFloat32, {1, 2, 2, 3});
   builder.AddConcatenation({0}).AddQuantize();

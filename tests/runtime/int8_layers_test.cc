@@ -1,5 +1,5 @@
-// Layers of the host on int8 values: kernels and threads do not change results, and one of which a
-// damaged file says something impossible is left to the host, whatever that makes of it.
+// Tests layers of the host on int8 values. Kernels and threads do not change results. A layer of
+// which a damaged file says something impossible is left to the host, whatever that makes of it.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,7 +14,7 @@
 namespace larq_engine::testing {
 namespace {
 
-// Operator 0 of a graph is the layer, which a placement takes whatever the CPU is.
+// Operator 0 of a graph is the layer. The placement makes every CPU take it.
 constexpr const char* kPlacement = "0:cpu";
 
 Graph Conv() {
@@ -23,7 +23,7 @@ Graph Conv() {
       .Build();
 }
 
-// Its weights are operator 0, and it is operator 1.
+// Operator 0 makes the weights, and operator 1 is the layer.
 Graph Dense() {
   return ModelBuilder(kTfLiteInt8, {1, 96}).AddSignedDense(5, 96, kTfLiteActNone, true).Build();
 }
@@ -56,7 +56,7 @@ GraphTensor& Output(Graph* graph) {
   return graph->tensors.at(static_cast<size_t>(graph->operators.back().outputs.at(0)));
 }
 
-// Beside those of any convolution.
+// Faults that only convolutions of int8 have.
 const Fault kConvFaults[] = {
     {"ImageZeroPointOf128", [](Graph* g) { Input(g, 0).zero_points = {128}; }},
     {"ImageZeroPointOfMinus129", [](Graph* g) { Input(g, 0).zero_points = {-129}; }},
@@ -105,7 +105,7 @@ const Fault kConvFaults[] = {
      }},
 };
 
-// What LceUnpackWeights itself refuses is in malformed_test.cc.
+// Faults that LceUnpackWeights itself refuses are in malformed_test.cc.
 const Fault kDenseFaults[] = {
     {"InputZeroPointOf128", [](Graph* g) { Input(g, 0).zero_points = {128}; }},
     {"InputScaleOfNaN", [](Graph* g) { Input(g, 0).scales = {NAN}; }},
@@ -141,7 +141,7 @@ TEST(Int8Layers, FaultyDenseLayersAreLeftOrRefused) {
     SCOPED_TRACE(fault.name);
     Graph graph = Dense();
     fault.spoil(&graph);
-    // The weights, for the host to read.
+    // The weights may be claimed, for the host to read them.
     EXPECT_LE(CountClaimed(graph, {{"placement", "1:cpu"}}), 1u);
   }
 }

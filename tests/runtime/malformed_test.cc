@@ -1,5 +1,5 @@
-// Models with one fault each: the error names the operator, what was expected and what was there,
-// and says what to do. The host survives.
+// Tests models with one fault each. The error names the operator, what was expected and what was
+// there, and says what to do. The host survives.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,10 +23,10 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// Where what memory can hold is the question.
+// Some cases depend on how much memory a process can address.
 constexpr bool k64Bits = sizeof(size_t) == 8;
 
-// Operator 0 quantizes, operator 1 is what a case spoils.
+// Operator 0 quantizes, and a case damages operator 1.
 ModelBuilder Conv(const ConvConfig& config = {.filters = 6}, int channels = 40) {
   ModelBuilder builder(kTfLiteFloat32, {1, 5, 5, channels});
   builder.AddQuantize().AddConv(config);
@@ -50,7 +50,7 @@ ModelBuilder Weights() {
 ModelBuilder Quantize(TfLiteType type = kTfLiteFloat32) {
   return ModelBuilder(type, {1, 5, 5, 40}).AddQuantize();
 }
-// To two bits.
+// Makes a quantization to two bits.
 ModelBuilder QuantizePlanes(bool has_channel_limits = false, int channels = 40) {
   return ModelBuilder(kTfLiteFloat32, {1, 5, 5, channels}).AddQuantize(2, has_channel_limits);
 }
@@ -68,7 +68,7 @@ GraphTensor& OutputOf(Graph* graph, size_t op) {
   return graph->tensors.at(graph->operators.at(op).outputs.at(0));
 }
 
-// What the host reports; the graph must fail before it runs.
+// Returns the errors that the host reports. The graph must fail before it runs.
 std::string ErrorsOf(const Graph& graph) {
   const DelegatePtr delegate = CreateDelegate({});
   MiniHost host(graph);
@@ -82,13 +82,13 @@ struct Fault {
   const char* name;
   Graph (*base)();
   void (*spoil)(Graph*);
-  const char* op;        // how the message starts
-  const char* expected;  // parts of it, in order
+  const char* op;        // beginning of the message
+  const char* expected;  // parts of the message, in order
   const char* got;
 };
 
 const Fault kFaults[] = {
-    // Quantize.
+    // Faults of LceQuantize.
     {"QuantizeOfInt32", [] { return Quantize().Build(); },
      [](Graph* g) { g->tensors[0].type = kTfLiteInt32; }, "LceQuantize 'LceQuantize0' (#0): input",
      "expected float32 or int8 or bool", "got int32"},
@@ -132,7 +132,7 @@ const Fault kFaults[] = {
      [](Graph* g) { g->tensors[0].zero_points.assign(40, 1); },
      "larq_engine: tensor 'input' (#0): ", "expected 1 zero points, one for each scale", "got 40"},
 
-    // Quantize to several bits.
+    // Faults of LceQuantize to several bits.
     {"QuantizeToNineBits", [] { return QuantizePlanes().Build(); },
      [](Graph* g) {
        g->operators[0].options = EncodeOptions({{"bits", 9}});
@@ -203,7 +203,7 @@ const Fault kFaults[] = {
      },
      "LceQuantize 'LceQuantize0' (#0): limits", "none is smaller than the one before", "nan"},
 
-    // What reads several bits.
+    // Faults of operators that read several bits.
     {"ConvOfTwoBitsOfThree", [] { return PlanesConv().Build(); },
      [](Graph* g) {
        OptionMap options = PlanesConv().Options(1);
@@ -214,7 +214,7 @@ const Fault kFaults[] = {
      "got shape [1, 5, 5, 4]"},
     {"ConvOfOneBitOfAsManyWords", [] { return PlanesConv({.filters = 6}, 64).Build(); },
      [](Graph* g) {
-       // Two words of 64 channels, or of two bits of 32.
+       // Two words may be 64 channels, or two bits of 32 channels.
        g->tensors[0].shape[3] = 32;
        OutputOf(g, 0).shape[3] = 2;
      },
@@ -237,7 +237,7 @@ const Fault kFaults[] = {
      [](Graph* g) { OutputOf(g, 1).shape[3] = 64; }, "LceDequantize 'LceDequantize1' (#1): input",
      "expected 1 bit a value", "got 2"},
 
-    // Dequantize.
+    // Faults of LceDequantize.
     {"DequantizeOfFloat", [] { return Dequantize().Build(); },
      [](Graph* g) { OutputOf(g, 0).type = kTfLiteFloat32; }, "LceQuantize", "expected int32",
      "got float32"},
@@ -257,7 +257,7 @@ const Fault kFaults[] = {
      [](Graph* g) { OutputOf(g, 1).is_quantized = false; },
      "LceDequantize 'LceDequantize1' (#1): output", "expected one positive scale", "got none"},
 
-    // Convolution: tensors.
+    // Faults of a convolution's tensors.
     {"ConvOfFourInputs", [] { return Conv().Build(); },
      [](Graph* g) { g->operators[1].inputs.pop_back(); },
      "LceBconv2d 'LceBconv2d1' (#1): ", "expected 5 inputs", "got 4"},
@@ -339,7 +339,7 @@ const Fault kFaults[] = {
      },
      "LceBconv2d 'LceBconv2d1' (#1): ", "[1073741824, 1073741824, 1073741824, 1073741824]",
      "expected a product that memory can hold"},
-    // 4 bytes each are 432, as many as there are, if counted in 32 bits.
+    // Counted in 32 bits, the values' bytes would wrap to 432, which is what the file has.
     {"ConvWithFilterOfMoreThan4GB", [] { return Conv({.filters = 6}, 40).Build(); },
      [](Graph* g) {
        InputOf(g, 1, 1).shape = {6, 1, 268435465, 2};
@@ -419,7 +419,7 @@ const Fault kFaults[] = {
      "LceBconv2d 'LceBconv2d1' (#1): input", "expected an image that holds the filter of 3 x 3",
      "got shape [1, 2, 5, 2]"},
 
-    // Pooling: tensors. (Its options: below.)
+    // Faults of a pooling's tensors. (Faults of its options are below.)
     {"PoolOfRank2", [] { return Pool().Build(); },
      [](Graph* g) {
        g->tensors[0].shape = {5, 40};
@@ -437,7 +437,7 @@ const Fault kFaults[] = {
     {"PoolOfFloat", [] { return Pool().Build(); }, [](Graph* g) { g->operators[1].inputs[0] = 0; },
      "LceBMaxPool2d 'LceBMaxPool2d1' (#1): input", "expected int32", "got float32"},
 
-    // Weights: tensors.
+    // Faults of the tensors of weights.
     {"WeightsOfOneInput", [] { return Weights().Build(); },
      [](Graph* g) { g->operators[1].inputs.pop_back(); },
      "LceUnpackWeights 'LceUnpackWeights1' (#1): ", "expected 2 inputs", "got 1"},
@@ -605,7 +605,7 @@ TEST(Malformed, OperatorsOutOfOrder) {
             HasSubstr("an output of operator #1"), HasSubstr("file is corrupted")));
 }
 
-// Every option of the operators that have options, with every kind of fault.
+// Faults of options: every option of every operator, with every kind of fault.
 struct OptionFault {
   const char* key;
   std::vector<int64_t> bad;  // values out of range
@@ -693,7 +693,7 @@ TEST(Malformed, ConvOptionsWithPads) {
   ExpectOptionErrors(PaddedConv(), "LceBconv2d 'LceBconv2d1' (#1): ", kConvOptionsWithPads);
 }
 
-// Two answers to one question.
+// Pads and padding contradict each other.
 TEST(Malformed, ConvOptionsWithPadsAndPadding) {
   Graph graph = PaddedConv().Build();
   OptionMap options = PaddedConv().Options(1);
@@ -775,7 +775,7 @@ TEST(Malformed, LargestStridesAndDilationsRun) {
   }
 }
 
-// Constants of any value are legal; what they give is not said here, only that nothing breaks.
+// Constants of any value are legal. This tests only that nothing breaks, not what they give.
 TEST(Malformed, WildMultipliersAndThresholdsRun) {
   const DelegatePtr delegate = CreateDelegate({});
   for (TfLiteType output : {kTfLiteFloat32, kTfLiteInt8, kTfLiteInt32}) {
@@ -813,7 +813,7 @@ TEST(Malformed, DelegateOptions) {
     EXPECT_THAT(error_of({{"kernel", kernel}}),
                 AllOf(HasSubstr("option kernel"), HasSubstr("reference"), HasSubstr("bgemm_")));
   }
-  // Nobody to report to is no reason to crash.
+  // A missing report function is no reason to crash.
   const char* key = "threads";
   EXPECT_EQ(tflite_plugin_create_delegate(&key, &key, 1, nullptr), nullptr);
 }

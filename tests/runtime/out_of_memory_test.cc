@@ -1,5 +1,5 @@
-// Memory that runs out once while a plan is made: it fails, and what comes after is as if it had
-// not been tried.
+// Tests that memory runs out once while a plan is made. The attempt fails, and later attempts are
+// not affected by it.
 #include <cstdlib>
 #include <new>
 
@@ -9,7 +9,7 @@
 
 namespace {
 
-// How many allocations of this thread succeed before one fails; below 0: none does.
+// Number of allocations of this thread that succeed before one fails; below 0, none fails.
 thread_local int allocations_left = -1;
 
 void* Allocate(size_t bytes, size_t alignment) {
@@ -22,7 +22,8 @@ void* Allocate(size_t bytes, size_t alignment) {
 
 }  // namespace
 
-// Not inlined: compilers would see memory that is freed otherwise than it was allocated.
+// These are not inlined, because compilers would see memory that is freed by another function than
+// its own.
 [[gnu::noinline]] void* operator new(size_t bytes) {
   return Allocate(bytes, alignof(std::max_align_t));
 }
@@ -48,7 +49,7 @@ void* Allocate(size_t bytes, size_t alignment) {
 namespace larq_engine::testing {
 namespace {
 
-// The first quantization absorbs two operators, for 8 channels and not for 1.
+// The first quantization absorbs two operators if there are 8 channels, and none if there is 1.
 Graph Absorbing() {
   ModelBuilder builder(kTfLiteFloat32, {1, 4, 4, 8});
   builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActNone);
@@ -75,7 +76,7 @@ TEST_P(OutOfMemory, IsAnErrorOnce) {
     allocations_left = failing;
     try {
       host.Allocate();
-    } catch (const std::bad_alloc&) {  // of the host's own
+    } catch (const std::bad_alloc&) {  // thrown by the host itself
     }
     *failed = failing >= 0 && allocations_left < 0;
     allocations_left = -1;

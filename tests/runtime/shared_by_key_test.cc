@@ -10,7 +10,7 @@ namespace larq_engine {
 namespace {
 
 TEST(SharedByKey, OneObjectAsLongAsSomebodyUsesIt) {
-  // It lives as long as the process.
+  // The object is never destroyed, as SharedByKey demands.
   auto& shared = *new SharedByKey<int, int>;
   int made = 0;
   const auto make = [&] { return std::make_shared<int>(++made); };
@@ -29,7 +29,8 @@ TEST(SharedByKey, WhatCannotBeMadeLeavesNothing) {
   EXPECT_EQ(*shared.Get(1, [] { return std::make_shared<int>(5); }), 5);
 }
 
-// Whoever makes an object may ask for others meanwhile, and several threads get the same one.
+// The function that makes an object may ask for other objects, and several threads get the same
+// one.
 TEST(SharedByKey, NothingIsLockedWhileAnObjectIsMade) {
   auto& shared = *new SharedByKey<int, int>;
   const std::shared_ptr<int> outer =

@@ -1,4 +1,4 @@
-// Our declaration of the TFLite interface against the golden that the official headers gave.
+// Compares our declaration of the TFLite interface with the golden that the official headers gave.
 #include "larq_engine/runtime/tflite_abi.h"
 
 #include <gtest/gtest.h>
@@ -38,9 +38,9 @@ TEST(TfliteAbi, LayoutIsThatOfTheOfficialHeaders) {
 }
 
 // The comparison above is only as complete as its list: a field that the list forgets would leave a
-// hole. 7 bytes is the most that alignment to 8 can leave.
+// hole. Alignment to 8 bytes can leave 7 bytes at most.
 TEST(TfliteAbi, ListedFieldsFillTheirStructures) {
-  std::map<std::string, size_t> end;  // of the fields seen so far
+  std::map<std::string, size_t> end;  // end of the fields seen so far
   std::map<std::string, size_t> size;
   for (const std::string& line : DescribeLayout()) {
     std::istringstream words(line);
@@ -53,7 +53,7 @@ TEST(TfliteAbi, ListedFieldsFillTheirStructures) {
     EXPECT_LE(first, filled + 7) << "something is missing before " << name;
     filled = std::max(filled, first + second);
   }
-  constexpr size_t kPartlyDeclared = 11;  // the parameters of builtin operators
+  constexpr size_t kPartlyDeclared = 11;  // parameters of builtin operators
   ASSERT_EQ(end.size(), size.size() + kPartlyDeclared);
   for (const auto& [name, bytes] : size) EXPECT_LE(bytes, end[name] + 7) << name;
 }

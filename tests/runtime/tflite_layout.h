@@ -1,4 +1,4 @@
-// Describes the TFLite structures as text, one line a fact, for the golden file. It is included
+// Describes the TFLite structures as text, one fact a line, for the golden file. It is included
 // after the declarations that it describes (the official ones or ours), with `Profiler` naming the
 // class.
 #ifndef LARQ_ENGINE_TESTS_RUNTIME_TFLITE_LAYOUT_H_
@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-// Where a virtual function stands in the table, counted from the address that an object points to
-// (0 and 1 are the two destructors). Itanium ABI: the first word of a pointer to a virtual member
-// function is the byte offset into the table, plus one on x86.
+// Returns the index of a virtual function in the table, counted from the address that an object
+// points to (0 and 1 are the two destructors). By the Itanium ABI, the first word of a pointer to a
+// virtual member function is the byte offset into the table, plus one on x86.
 template <typename Member>
 size_t VirtualSlot(Member member) {
   uintptr_t word;

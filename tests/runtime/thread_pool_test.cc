@@ -65,7 +65,7 @@ TEST(ThreadPool, WorkersWakeAfterSleeping) {
 
 TEST(ThreadPool, AWorkerReallyHelps) {
   ThreadPool pool(2);
-  // Two units that each wait for the other to be begun: only two threads can finish them.
+  // Each of two units waits until the other has begun, so only two threads can finish them.
   std::atomic<int> begun{0};
   pool.Run(
       2,
@@ -78,7 +78,7 @@ TEST(ThreadPool, AWorkerReallyHelps) {
   EXPECT_EQ(begun, 2);
 }
 
-// Waits for other threads; false once they are so late that they will never come.
+// Waits for other threads. Returns false once they are so late that they will never come.
 template <typename Condition>
 bool Await(Condition condition) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
@@ -97,7 +97,7 @@ TEST(ThreadPool, OthersComputeTheRestOfAShare) {
   };
   for (int threads : {2, 4}) {
     ThreadPool pool(threads);
-    // Unit 0 ends when all others have, those among them that follow it in its share.
+    // Unit 0 waits for all others, among them those that follow it in its own share.
     Job job{.units = 3 * threads + 1};
     pool.Run(
         job.units,
@@ -119,14 +119,14 @@ TEST(ThreadPool, OthersComputeTheRestOfAShare) {
 TEST(ThreadPool, EachWorkerBeginsWithItsOwnShare) {
   struct Job {
     explicit Job(int threads) : firsts(static_cast<size_t>(threads), -1) {}
-    std::vector<int64_t> firsts;  // of each worker, which alone writes it
+    std::vector<int64_t> firsts;  // for each worker, which alone writes its own
     std::atomic<size_t> begun{0};
     std::atomic<bool> late{false};
   };
   for (int threads : {2, 3, 4}) {
     ThreadPool pool(threads);
     for (int64_t units : {threads, 2 * threads + 1, 10 * threads - 1}) {
-      // Nobody helps others before all have begun.
+      // Nobody helps others before all workers have begun.
       Job job(threads);
       pool.Run(
           units,
@@ -141,7 +141,7 @@ TEST(ThreadPool, EachWorkerBeginsWithItsOwnShare) {
           &job);
       ASSERT_FALSE(job.late) << threads << " threads, of which " << job.begun << " began";
       for (int64_t i = 0; i < threads; ++i) {
-        // The first shares have the units that are left over, one each.
+        // The first shares get one each of the units that are left over.
         EXPECT_EQ(job.firsts[static_cast<size_t>(i)],
                   units / threads * i + std::min(i, units % threads))
             << "worker " << i << " of " << threads << ", " << units << " units";
@@ -161,17 +161,17 @@ TEST(ThreadPool, CallersOnSeveralThreadsTakeTurns) {
   for (std::thread& caller : callers) caller.join();
 }
 
-#if !defined(_WIN32)                                                 // has no fork
-#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // which need terabytes
-// Address space for some stacks, not for 255.
+#if !defined(_WIN32)                                                 // there is no fork
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // these need terabytes
+// The address space holds some stacks, but not 255.
 constexpr size_t kLittleMemory = 512u << 20;
 void LimitMemory() {
   const rlimit limit = {kLittleMemory, kLittleMemory};
   setrlimit(RLIMIT_AS, &limit);
 }
 
-// Whether a process can have no more than its limit. QEMU's user emulation leaves it unset, because
-// the emulator itself needs address space.
+// Tells whether the system enforces a process's limit. QEMU's user emulation does not, because the
+// emulator itself needs address space.
 bool LimitsHold() {
   const pid_t child = fork();
   if (child == 0) {
@@ -185,7 +185,7 @@ bool LimitsHold() {
   return WIFEXITED(status) && WEXITSTATUS(status) == 1;
 }
 
-// Leaves the process with status 7 and the message, or with 0 if there was no error.
+// Ends the process with status 7 and the message, or with 0 if there was no error.
 void StartThreadsInLittleMemory() {
   LimitMemory();
   try {
@@ -206,13 +206,13 @@ TEST(ThreadPool, ThreadsThatTheSystemRefusesAreAnError) {
 }
 #endif
 
-#if !defined(__SANITIZE_THREAD__)  // which does not follow a forked child
+#if !defined(__SANITIZE_THREAD__)  // ThreadSanitizer cannot follow a forked child
 TEST(ThreadPool, AForkedChildComputesAlone) {
   auto pool = std::make_unique<ThreadPool>(4);
   ExpectEachUnitOnce(*pool, 100);
   const pid_t child = fork();
   if (child == 0) {
-    // The child has no workers; it must neither hang nor leave units out.
+    // The child has no workers. It must neither hang nor leave out units.
     Tally tally(100);
     pool->Run(100, Tally::Work, &tally);
     pool.reset();

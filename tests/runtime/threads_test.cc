@@ -1,4 +1,4 @@
-// Hosts in several threads at once; ThreadSanitizer judges this test (`--config=tsan`).
+// Runs hosts in several threads at once. ThreadSanitizer judges this test (`--config=tsan`).
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -25,7 +25,7 @@ Graph GraphOfHost(int number) {
       .Build();
 }
 
-// Every host resizes between two shapes; each result must be that of a host that runs alone.
+// Resizes every host between two shapes. Each result must be that of a host that runs alone.
 void RunHost(TfLiteDelegate* delegate, int number, const Outputs (&expected)[2], int* good) {
   MiniHost host(GraphOfHost(number));
   if (host.ApplyDelegate(delegate) != kTfLiteOk) return;

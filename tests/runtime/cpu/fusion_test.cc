@@ -17,7 +17,8 @@ using Groups = std::vector<std::vector<size_t>>;
 constexpr int kHost = -1;
 constexpr int64_t kMinFusedPixels = 16;
 
-// A step that reads its input anywhere, as a convolution does, and one that reads its own pixel.
+// Window makes a step that reads its input anywhere, as a convolution does; Pixelwise one that
+// reads its own pixel.
 FusionStep Window(std::vector<int> producers, int64_t pixels = 100) {
   return {.producers = std::move(producers), .pixels = pixels, .pixelwise = false};
 }
@@ -59,7 +60,7 @@ TEST(GroupSteps, FewPixelsDoNotJoin) {
   EXPECT_EQ(groups(kMinFusedPixels), 1u);
 }
 
-// Step 3 reads from both groups: the earlier one is complete by then.
+// Step 3 reads from both groups. The earlier group is complete by then.
 TEST(GroupSteps, OfSeveralProducersTheLatestGroupIsJoined) {
   EXPECT_EQ(Fused({Window({kHost}), Pixelwise({0}), Window({1}), Pixelwise({2, 1})}),
             (Groups{{0, 1}, {2, 3}}));
@@ -67,13 +68,14 @@ TEST(GroupSteps, OfSeveralProducersTheLatestGroupIsJoined) {
             (Groups{{0, 1}, {2, 3}}));
 }
 
-// Of a later group that does not fit, nor does an earlier one that would: it would run too soon.
+// The step joins neither the later group, which has other pixels, nor the earlier one, which has
+// the same: there it would run too soon.
 TEST(GroupSteps, NothingJoinsBeforeWhatItReads) {
   EXPECT_EQ(Fused({Window({kHost}, 100), Window({0}, 50), Pixelwise({0, 1}, 100)}),
             (Groups{{0}, {1}, {2}}));
 }
 
-// A gate: what is read whole has to be there, and is, if an earlier group makes it.
+// A value that is read whole, such as a gate, must be made by an earlier group.
 TEST(GroupSteps, WhatIsReadWholeIsMadeBefore) {
   FusionStep product = Pixelwise({1, 0});
   product.whole_producers = {0};
@@ -86,8 +88,7 @@ TEST(GroupSteps, WhatIsReadWholeIsMadeBefore) {
   EXPECT_EQ(Fused({Window({kHost}), product}), (Groups{{0}, {1}}));
 }
 
-// A step later in the order may run earlier, with the group that it belongs to.
-// A convolution that adds the last input, at the pixel at hand.
+// The convolution adds the output of step 1, of which it reads only its own pixel.
 TEST(GroupSteps, AConvolutionBeginsAGroupWhateverItAdds) {
   FusionStep adding = Window({1, 0});
   adding.whole_producers = {1};
@@ -95,6 +96,7 @@ TEST(GroupSteps, AConvolutionBeginsAGroupWhateverItAdds) {
             (Groups{{0, 1}, {2, 3}}));
 }
 
+// A step may run earlier than its place in the order, with the group that it belongs to.
 TEST(GroupSteps, AStepMayJoinAGroupThatIsNotTheLast) {
   EXPECT_EQ(Fused({Window({kHost}), Window({0}), Pixelwise({0}), Pixelwise({1})}),
             (Groups{{0, 2}, {1, 3}}));
@@ -105,7 +107,7 @@ std::vector<FusionStep> RandomSteps(Random* random) {
   for (size_t i = 0; i < steps.size(); ++i) {
     FusionStep& step = steps[i];
     for (int64_t n = random->Int(1, 3); n > 0; --n) {
-      // More often a recent step than a far one.
+      // Recent steps are read more often than far ones.
       const int64_t nearest = static_cast<int64_t>(i) - 1;
       const int64_t farthest = random->Int(0, 1) == 0 ? -1 : std::max<int64_t>(-1, nearest - 3);
       step.producers.push_back(static_cast<int>(random->Int(farthest, nearest)));
@@ -119,7 +121,7 @@ std::vector<FusionStep> RandomSteps(Random* random) {
   return steps;
 }
 
-// What a plan relies on, of any steps.
+// Checks the properties that a plan relies on, for random steps.
 TEST(GroupSteps, GroupsCanRunInTheirOrder) {
   SCOPED_TRACE(ReplayHint());
   Random random;
@@ -198,13 +200,13 @@ void ExpectEveryPixelOnce(const Cut& cut) {
     largest = std::max(largest, size);
     smallest = std::min(smallest, size);
   };
-  // Of billions of tiles the two ends, and some between.
+  // Among billions of tiles, looks at both ends and at some between.
   constexpr int64_t kLooks = 3000;
   for (int64_t tile = 0; tile < std::min(tiles, kLooks); ++tile) look_at(tile);
   for (int64_t tile = std::max<int64_t>(0, tiles - kLooks); tile < tiles; ++tile) look_at(tile);
   for (int64_t i = 0; i < kLooks && tiles > 2 * kLooks; ++i) look_at(tiles / kLooks * i);
   EXPECT_EQ(largest, parts.Most());
-  // One step more, and what the last lacks of its own.
+  // A tile may have one step more than another, and the last may lack a part of a step.
   EXPECT_LT(largest - smallest, 2 * parts.step);
 }
 
@@ -262,12 +264,12 @@ TEST(CutWork, TilesFitTheCacheAndWasteNoRows) {
     SCOPED_TRACE(Describe(cut));
     const int64_t largest = cut.tiling.tiles.Most();
     EXPECT_LE(largest, kMost);
-    // Beyond what fits only where fewer pixels would waste rows of kernels.
+    // Tiles exceed the cache only if fewer pixels would waste rows of kernels.
     if (largest > kFewest) {
       EXPECT_LE(largest * static_cast<int64_t>(cut.pixel_bytes),
                 cut.threads == 1 ? kCacheBytes : kSharedCacheBytes);
     }
-    // Not finer than rows are worth, but for one tile a thread.
+    // Tiles are no smaller than a kernel's rows, except to give each thread a tile.
     EXPECT_LE(cut.tiling.tiles.parts, (cut.pixels + kFewest - 1) / kFewest + cut.threads - 1);
   }
 }
@@ -286,7 +288,7 @@ TEST(CutWork, ThreadsGetEqualShares) {
     EXPECT_GE(cut.tiling.blocks, 1);
     EXPECT_LE(cut.tiling.blocks, cut.step_blocks);
     const int64_t wanted = 4 * int64_t{cut.threads};
-    // Blocks are cut where tiles are few and only there, and only as far as needed.
+    // Blocks are cut only if tiles are few, and only as far as needed.
     if (tiles >= wanted) {
       EXPECT_EQ(cut.tiling.blocks, 1);
     } else if (cut.tiling.blocks < cut.step_blocks) {
@@ -296,7 +298,7 @@ TEST(CutWork, ThreadsGetEqualShares) {
   }
 }
 
-// 7 x 7 pixels with 512 channels, as at the end of a network.
+// 7 x 7 pixels with 512 channels are typical of the end of a network.
 TEST(CutWork, AnExample) {
   const Tiling alone = CutWork(49, 2048, {.tile = 6}, 32, 1);
   EXPECT_EQ(alone.tiles.parts, 2);
@@ -304,11 +306,12 @@ TEST(CutWork, AnExample) {
   const Tiling shared = CutWork(49, 2048, {.tile = 6}, 32, 4);
   EXPECT_EQ(shared.tiles.parts, 9);
   EXPECT_EQ(shared.blocks, 2);
-  // Two samples of a dense layer: every tile reads all filters, so it stays one tile.
+  // Two samples of a dense layer stay one tile, because every tile would read all filters.
   const Tiling dense = CutWork(2, 1024, {.tile = 6}, 128, 2);
   EXPECT_EQ(dense.tiles.parts, 1);
   EXPECT_EQ(dense.blocks, 8);
-  // More threads than tiles of a kernel: a group of steps, which has no blocks, is cut finer.
+  // There are more threads than tiles of a kernel. A group of steps, which has no blocks, is cut
+  // finer.
   const Tiling many = CutWork(49, 2048, {.tile = 8, .step = 2}, 1, 28);
   EXPECT_EQ(many.tiles.parts, 25);
   EXPECT_EQ(many.tiles.Most(), 2);

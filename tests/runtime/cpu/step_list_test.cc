@@ -1,4 +1,4 @@
-// Which steps there are of operators whose concatenations are taken apart.
+// Tests which steps compute operators whose concatenations are taken apart.
 #include "larq_engine/runtime/cpu/step_list.h"
 
 #include <map>
@@ -11,8 +11,8 @@
 namespace larq_engine {
 namespace {
 
-// A program of convolutions of bits, clamps, sums, concatenations and quantizations, whose tensors
-// are numbered as they are added.
+// A program of convolutions of bits, clamps, sums, concatenations and quantizations. Its tensors
+// are numbered in the order in which they are added.
 class Network : public HostTensors {
  public:
   static constexpr int kConstant = -1;
@@ -30,7 +30,7 @@ class Network : public HostTensors {
   int Prelu(int input) {
     return Add("PRELU", kTfLiteBuiltinPrelu, {input, kConstant}, Channels(input));
   }
-  int Average(int input) {  // of the image
+  int Average(int input) {  // over a whole image
     return Add("AVERAGE_POOL_2D", kTfLiteBuiltinAveragePool2d, {input}, Channels(input));
   }
   int Scale(int input) {
@@ -47,9 +47,9 @@ class Network : public HostTensors {
     for (int input : inputs) channels += Channels(input);
     return Add("CONCATENATION", kTfLiteBuiltinConcatenation, inputs, channels);
   }
-  // With a product before it, which it absorbs: its limits.
+  // Adds a quantization and a product before it, which it absorbs: it gets limits.
   int Quantize(int input) { return Sign(Scale(input)); }
-  // 1x1, of 32 channels to as many.
+  // Adds a 1x1 convolution of 32 channels to 32.
   int Convolution(int bits) {
     return Add("LceBconv2d", kTfLiteBuiltinCustom, {bits, kConstant, kConstant, kConstant}, 32);
   }
@@ -63,7 +63,8 @@ class Network : public HostTensors {
     return Add("LceQuantize", kTfLiteBuiltinCustom, {input}, (Channels(input) + 31) / 32);
   }
 
-  // As texts: the operator, what it reads and makes, and the first channel of a part.
+  // Returns each step as a text: the operator, what it reads and makes, and the first channel of a
+  // part.
   std::vector<std::string> List(const std::vector<int>& outputs, bool fuse = true) {
     program_.Absorb();
     EXPECT_TRUE(program_.Resize(*this));
@@ -175,9 +176,9 @@ class Network : public HostTensors {
   }
 
   int height_;
-  int taps_ = 2, stride_ = 2;                  // of the pooling that is added
-  Activation activation_ = Activation::kNone;  // of the operator that is added
-  std::vector<std::vector<int>> dims_;         // of tensors
+  int taps_ = 2, stride_ = 2;                  // for the next pooling
+  Activation activation_ = Activation::kNone;  // for the next operator
+  std::vector<std::vector<int>> dims_;         // for each tensor
   Program program_;
 };
 
@@ -218,7 +219,7 @@ TEST(ListSteps, WhatIsDoneToEachChannelIsDoneToParts) {
                    "RELU 0 to part1 from 32", "join part1 to 3 from 32"}));
 }
 
-// Each layer of the block would have to join all of them.
+// If they were taken apart, each layer of the block would have to join all of them.
 TEST(ListSteps, PartsOfHalfAWordStayTogether) {
   Network net;
   const int x = net.Input(48), y = net.Clamp(x);
@@ -243,7 +244,8 @@ TEST(ListSteps, OneForEachOperatorOfFewPixels) {
   EXPECT_EQ(net.List({bits}), kOneForEach);
 }
 
-// A gate of a layer's input comes before the layer, after what makes the gate.
+// A gate that is made of a layer's input comes before the layer, but after the steps that make the
+// gate.
 TEST(ListSteps, FewPixelsComeEarly) {
   Network net;
   const int x = net.Input(32), small = net.InputOfAPixel(32);
@@ -256,7 +258,7 @@ TEST(ListSteps, FewPixelsComeEarly) {
             (Texts{"RELU 0 to 2", "RELU 2 to 3", "RELU 1 to 4", "RELU 4 to 5", "MUL 3 5 to 6"}));
 }
 
-// It is made of the layer before.
+// The gate is made of the layer before, so it cannot come earlier.
 TEST(ListSteps, FewPixelsFollowWhatTheyRead) {
   Network net;
   const int x = net.Input(32), y = net.Clamp(x);
@@ -305,7 +307,7 @@ TEST(ListSteps, PoolingsComputeTheProductsThatTheyAloneRead) {
             (Texts{"RELU 0 to 1", "MUL 1 to 2", "MAX_POOL_2D 2 to 3"}));
 }
 
-// Windows side by side and large ones; and what is no product with a constant.
+// The poolings' windows overlap or are large. The last case is no product with a constant.
 TEST(ListSteps, ProductsStayWherePoolingsAreOfSeveralPixels) {
   for (const int stride : {1, 2}) {
     Network net(7);
@@ -328,7 +330,8 @@ TEST(ListSteps, PoolingsOfPartsComputeTheProductsOfThose) {
                    "MAX_POOL_2D 3 MUL to part3 from 32", "LceQuantize part3 to 8 from 32"}));
 }
 
-// It comes where the sum was, as the shortcut may be made after the convolution.
+// The convolution moves to the place of the sum, because the shortcut may be made after the
+// convolution.
 TEST(ListSteps, ConvolutionsComputeTheSumsThatAloneReadThem) {
   Network net;
   const int x = net.Input(32), conv = net.Convolution(net.Sign(x));
@@ -374,7 +377,8 @@ TEST(ListSteps, ConvolutionsComputeWhatComesBeforeTheirSums) {
   EXPECT_EQ(net.List({sum}), (Texts{"LceQuantize 0 to 1", "LceBconv2d 1 0 PRELU ADD to 4"}));
 }
 
-// Gates behind a PRELU, of one value, clamped; a second PRELU; and all of it where others read it.
+// The cases: a gate behind a PRELU, a gate of one value, a clamped product, a second PRELU, and a
+// product that others read.
 TEST(ListSteps, WhatIsNoGateStays) {
   const auto expect = [](const std::string& stays, const auto& output_of) {
     Network net;

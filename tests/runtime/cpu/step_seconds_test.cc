@@ -1,4 +1,4 @@
-// What steps are expected to take: not how much, which nobody can know, but which takes more.
+// Tests which of two steps is expected to take longer. How long they take, nobody can know.
 #include "larq_engine/runtime/cpu/step_seconds.h"
 
 #include "gtest/gtest.h"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr StepCpu kOneThread = {.features = {}, .kernel = kAutoKernel, .threads = 1};
 
-// A 3x3 convolution of as many channels as filters.
+// Returns the time of a 3x3 convolution with as many channels as filters.
 double ConvSeconds(int size, int channels, const StepCpu& cpu = kOneThread, int groups = 1) {
   Bconv2dOp conv;
   conv.spec.in_channels = conv.spec.out_channels = channels;
@@ -30,7 +30,7 @@ TEST(StepSeconds, ThreadsShareIt) {
   EXPECT_DOUBLE_EQ(ConvSeconds(28, 64), 4 * ConvSeconds(28, 64, four));
 }
 
-// A column is computed as a line, and expected to take as long.
+// A column is computed as a line, so it is expected to take as long.
 TEST(StepSeconds, ColumnsTakeAsLongAsLines) {
   Bconv2dOp column;
   column.spec = {.in_channels = 1, .out_channels = 32, .filter_height = 80, .stride_height = 4};
@@ -45,7 +45,7 @@ TEST(StepSeconds, TheReferenceIsTheSlowest) {
   EXPECT_GT(ConvSeconds(28, 64, reference), ConvSeconds(28, 64));
 }
 
-// Its products count, not its bytes alone, and more so without SIMD.
+// The time depends on the layer's products and not only on its bytes, most of all without SIMD.
 TEST(StepSeconds, DenseLayersOfWeightBitsTakeTheirProducts) {
   const auto seconds = [](int depth, const StepCpu& cpu) {
     const SignedDenseOp dense = {

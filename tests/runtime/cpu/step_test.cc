@@ -1,4 +1,4 @@
-// Single steps, for what no host gets to see.
+// Tests single steps in ways that no host can.
 #include "larq_engine/runtime/cpu/step.h"
 
 #include <cmath>
@@ -45,7 +45,7 @@ struct Made {
   std::unique_ptr<Step> step;
 };
 
-// On one thread.
+// Runs the whole step on one thread.
 void RunAll(const Step& step, const void* input, void* output) {
   AlignedBuffer<std::byte> scratch(step.scratch_bytes());
   const void* inputs[] = {input};
@@ -85,7 +85,7 @@ TEST(MeanStep, OfImagesIsTheSameHoweverTheirPartsAreCut) {
       .output = Tensor(kTfLiteFloat32, {1, kChannels})};
   const Op op = FindOp(kTfLiteBuiltinMean, nullptr)->read(info);
   const auto step = MakeStep(op, {.kernel = "auto", .pixel_ops = SelectPixelOps({}, kAutoKernel)});
-  // Fewer images, an image that is no more than a part, and images of another size.
+  // The cases: fewer images, an image of less than a part, and images of another size.
   for (const auto& [images, height] : {std::pair(3, 9), {1, 9}, {2, 1}, {4, 5}}) {
     const size_t pixels = static_cast<size_t>(height) * 11;
     const std::vector<TensorShape> inputs = {{.dims = {images, height, 11, kChannels}}};
@@ -104,7 +104,7 @@ TEST(MeanStep, OfImagesIsTheSameHoweverTheirPartsAreCut) {
       ASSERT_NEAR(whole[i], sum / static_cast<double>(pixels), 1e-7) << i;
     }
 
-    // On several threads, each with every third part of each image.
+    // Each of several threads computes every third part of each image.
     const void* data = in.data();
     for (int run = 0; run < 20; ++run) {
       std::vector<float> cut(whole.size());
@@ -150,7 +150,7 @@ TEST(DequantizeStep, Int8SaturatesOnBothSides) {
 }
 
 TEST(Bconv2dStep, DepthBeyondTheAccumulatorIsRefusedBeforeTheFilterIsRead) {
-  // 2^25 + 1 words of a filter that is not there: only its shape is looked at.
+  // The filter of 2^25 + 1 words does not exist, because only its shape is looked at.
   const uint32_t nothing = 0;
   const int taps = (1 << 25) + 1;
   OpInfo op{.inputs = {Tensor(kTfLiteInt32, {1, 1, 1, 1}),
@@ -167,7 +167,7 @@ TEST(Bconv2dStep, DepthBeyondTheAccumulatorIsRefusedBeforeTheFilterIsRead) {
 
 TEST(Bconv2dStep, PlanesBeyondTheAccumulatorAreRefusedToo) {
   const uint32_t nothing = 0;
-  constexpr int kMost = (1 << 30) / (15 * 15);  // products
+  constexpr int kMost = (1 << 30) / (15 * 15);  // most products
   const int taps = kMost / 32 + 1;
   OpInfo op{.inputs = {Tensor(kTfLiteInt32, {1, 1, 1, 4}),
                        Tensor(kTfLiteInt32, {1, taps, 1, 4}, &nothing), Tensor(kTfLiteFloat32, {1}),
@@ -199,7 +199,7 @@ TEST(Bconv2dStep, MacsAreThoseOfTheGroups) {
   }
 }
 
-// Reading the filters costs one pixel the most, and many pixels the least.
+// With one pixel, reading the filters costs most; with many pixels, least.
 TEST(Bconv2dStep, ResizedInputsGetTheRowThatIsTheirs) {
   constexpr int kBits = 8;
   constexpr int kWords = 64;
@@ -234,8 +234,8 @@ TEST(Bconv2dStep, ResizedInputsGetTheRowThatIsTheirs) {
   }
 }
 
-// A column is computed as a line, and the reference computes it as it is. After a resize to a wider
-// image nothing is transposed any more. Few channels are packed, so that their taps lie elsewhere.
+// A column is computed as a line, while the reference computes it as a column. After a resize to a
+// wider image nothing is transposed any more. Few channels are packed, so their taps lie elsewhere.
 TEST(Bconv2dStep, ColumnsGetTheReferencesResults) {
   constexpr int kFilters = 3;
   const std::vector<float> ones(kFilters, 1.0f);

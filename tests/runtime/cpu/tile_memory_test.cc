@@ -1,4 +1,5 @@
-// Where outputs live: kinds by example, then random plans that are run with marks for values.
+// Tests where outputs are placed: first the kinds by example, then random plans that are run with
+// marks in place of values.
 #include "larq_engine/runtime/cpu/tile_memory.h"
 
 #include <algorithm>
@@ -17,14 +18,14 @@ using testing::Random;
 constexpr size_t kPixels = 20;  // enough to be fused
 constexpr int64_t kTilePixels = 4;
 
-constexpr size_t kItself = SIZE_MAX;  // of an output: its one step
+constexpr size_t kItself = SIZE_MAX;  // the step has an output of its own
 
-// As the segment describes it, and whether it can follow other steps on a tile.
+// The segment's description of a step, and whether it can follow other steps on a tile.
 struct TestStep : TileMemoryStep {
   bool pixelwise;
 };
 
-// A step with one value of `bytes` a pixel.
+// Makes a step with one value of `bytes` for each pixel.
 TestStep Step(const std::vector<int>& producers, bool pixelwise, bool in_place = false,
               bool is_shared = false, size_t pixel_bytes = 64) {
   return {{.producers = producers,
@@ -61,11 +62,11 @@ Plan Planned(std::vector<TestStep> steps) {
   return plan;
 }
 
-// The body of a residual network: a convolution, the sum with the shortcut, and so on.
+// Makes the body of a residual network: convolutions, each followed by the sum with the shortcut.
 std::vector<TestStep> Residual() {
   return {Step({-1}, false),                // 0: convolution
           Step({0, -1}, true, true),        // 1: its sum with the host's shortcut
-          Step({1}, true),                  // 2: bits of it
+          Step({1}, true),                  // its bits
           Step({2}, false),                 // 3: convolution
           Step({3, 1}, true, true),         // 4: sum
           Step({4}, true),                  // 5: bits
@@ -91,12 +92,12 @@ TEST(PlaceOutputs, SumsTakeTheShortcutsPlace) {
 
 TEST(PlaceOutputs, NotWhileAConvolutionReadsTheShortcut) {
   std::vector<TestStep> steps = Residual();
-  steps[3] = Step({1}, false);  // reads around the pixel at hand, of what the sum would overwrite
+  steps[3] = Step({1}, false);  // reads other pixels of what the sum would overwrite
   const Plan plan = Planned(steps);
   EXPECT_NE(plan.memory.outputs[4].offset, plan.memory.outputs[1].offset);
 }
 
-// The convolution reads the bits of step 2 anywhere, and the shortcut at the pixel at hand.
+// The convolution reads the bits of step 2 anywhere, but of the shortcut only its own pixel.
 TEST(PlaceOutputs, ConvolutionsThatAddTheShortcutTakeItsPlace) {
   std::vector<TestStep> steps = {Step({-1}, true), Step({-1}, false), Step({1}, true),
                                  Step({2, 1}, false, true), Step({3}, true, false, true)};
@@ -135,7 +136,7 @@ TEST(PlaceOutputs, NotWhereTheSizeDiffers) {
   EXPECT_NE(plan.memory.outputs[4].offset, plan.memory.outputs[1].offset);
 }
 
-// Two steps make the halves of an output, which each of them would otherwise be alone.
+// Makes two steps, each with an output of its own so far, produce the halves of one output.
 void JoinOutputs(std::vector<TestStep>& steps, size_t first, size_t second) {
   steps[second].output = first;
   steps[second].in_place = steps[first].in_place = false;
@@ -143,7 +144,7 @@ void JoinOutputs(std::vector<TestStep>& steps, size_t first, size_t second) {
 
 TEST(PlaceOutputs, PartsOfAnOutputShareItsPlaceUntilTheLastReader) {
   std::vector<TestStep> steps = {Step({-1}, false),    // 0: convolution
-                                 Step({0}, true),      // 1: half of the bits of both
+                                 Step({0}, true),      // half of all bits
                                  Step({0}, false),     // 2: convolution
                                  Step({2}, true),      // 3: the other half
                                  Step({1, 3}, false),  // 4: convolution
@@ -164,7 +165,7 @@ TEST(PlaceOutputs, PartsThatOneGroupMakesAndReadsAreOfATile) {
   EXPECT_EQ(plan.memory.outputs[2].offset, plan.memory.outputs[1].offset);
 }
 
-// Memory in which every byte says which step's which pixel it holds.
+// A mark in memory: every byte says which step's and which pixel's value it holds.
 struct Mark {
   size_t step;
   size_t pixel;
@@ -211,7 +212,7 @@ class Memory {
     return bytes;
   }
 
-  // Which of the steps that make its output it is, and how many there are.
+  // Returns the step's number among those that make its output, and how many these are.
   std::pair<size_t, size_t> Part(size_t step) const {
     std::pair<size_t, size_t> found = {0, 0};
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
@@ -227,7 +228,7 @@ class Memory {
   std::map<size_t, Mark> block_, tile_;
 };
 
-// Every step finds what its producers made, whatever was written in between.
+// Checks that every step finds what its producers made, whatever was written in between.
 void ExpectNothingIsLost(const Plan& plan) {
   Memory memory(plan);
   for (const std::vector<size_t>& group : plan.groups) {
@@ -250,7 +251,8 @@ void ExpectNothingIsLost(const Plan& plan) {
   }
 }
 
-// Each by itself fits memory; a size that wrapped would be one that can be had.
+// Each tile fits memory, but not all of them. If their sum wrapped, it would be a size that memory
+// can hold.
 TEST(PlaceOutputs, TilesThatMemoryCannotHoldAreRefused) {
   constexpr size_t kPixelBytes = kMaxMemory / kPixels / 8 * 8;
   for (int pixelwise : {6, 12, 24}) {
@@ -274,7 +276,7 @@ TEST(PlaceOutputs, NothingIsLost) {
       for (int64_t k = random.Int(1, 3); k > 0; --k) {
         const int producer = static_cast<int>(random.Int(std::max(-1, i - 5), i - 1));
         producers.push_back(producer);
-        // All that make a part of what is read.
+        // Adds all steps that make another part of the value that is read.
         for (int other = 0; producer >= 0 && other < i; ++other) {
           const auto output = [&](int step) { return steps[static_cast<size_t>(step)].output; };
           if (other != producer && output(other) == output(producer)) producers.push_back(other);
@@ -284,7 +286,7 @@ TEST(PlaceOutputs, NothingIsLost) {
       steps.push_back(Step(producers, pixelwise, pixelwise && random.Int(0, 2) > 0,
                            random.Int(0, 7) == 0, random.Int(0, 3) > 0 ? 64 : 32));
       steps.back().output = static_cast<size_t>(i);
-      // A convolution that adds may write over what it adds.
+      // A convolution that adds may overwrite the value that it adds.
       const bool adds = !pixelwise && random.Int(0, 1) == 0;
       if (adds) {
         steps.back().in_place = random.Int(0, 2) > 0;
@@ -298,7 +300,7 @@ TEST(PlaceOutputs, NothingIsLost) {
         }
       }
       if (i == 0 || random.Int(0, 2) > 0) continue;
-      // The step before and this one make an output together, which nobody has read yet.
+      // The step before and this one make one output together, if nobody has read it yet.
       TestStep& before = steps[static_cast<size_t>(i - 1)];
       const bool reads = std::find(producers.begin(), producers.end(), i - 1) != producers.end();
       if (reads || before.bytes != steps.back().bytes) continue;

@@ -1,4 +1,5 @@
-// Our declaration of the driver's interface against the golden that the official headers gave.
+// Compares our declaration of the driver's interface with the golden that the official headers
+// gave.
 #include "larq_engine/runtime/cuda/cuda_abi.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +9,7 @@
 #include <vector>
 
 namespace larq_engine {
-// As a symbol it has the version in its name.
+// The symbol's name contains the version.
 using cuGetProcAddressType = CuGetProcAddress;
 #define LARQ_ENGINE_CUDA_TYPE(name, parameters) using name##Type = CUresult parameters;
 LARQ_ENGINE_CUDA_FUNCTIONS(LARQ_ENGINE_CUDA_TYPE)
@@ -39,7 +40,7 @@ TEST(CudaAbi, InterfaceIsThatOfTheOfficialHeaders) {
   for (size_t i = 0; i < ours.size(); ++i) EXPECT_EQ(golden[i], ours[i]);
 }
 
-// The comparison above is only as complete as its list.
+// The comparison above is only as complete as its list, so the list is compared with cuda_abi.h.
 TEST(CudaAbi, EveryFunctionIsListed) {
   size_t described = 0;
   for (const std::string& line : DescribeInterface()) described += line.starts_with("function ");

@@ -1,4 +1,4 @@
-// Finding the kernels for GPUs, and what is said when they are not there or do not match.
+// Tests how the kernels for GPUs are found, and the errors if they are missing or do not match.
 #include "larq_engine/runtime/cuda/cuda_image.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Describes the CUDA driver's interface as text, one line a fact, for the golden file. It is
+// Describes the CUDA driver's interface as text, one fact a line, for the golden file. It is
 // included after the declarations that it describes (the official ones or ours).
 #ifndef LARQ_ENGINE_TESTS_RUNTIME_CUDA_CUDA_INTERFACE_H_
 #define LARQ_ENGINE_TESTS_RUNTIME_CUDA_CUDA_INTERFACE_H_
@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-// What a caller and a function must agree on. All handles are alike.
+// Describes a type in the terms on which a caller and a function must agree. All handles are alike.
 template <typename T>
 struct TypeText {
   static std::string Text() {

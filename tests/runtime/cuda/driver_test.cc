@@ -1,4 +1,4 @@
-// Opening the driver, and what is said where there is none that fits.
+// Tests how the driver is opened, and the errors if none fits.
 #include "larq_engine/runtime/cuda/driver.h"
 
 #include <dlfcn.h>
@@ -25,10 +25,10 @@ std::string ErrorOf(const std::function<void()>& call) {
   return "no error";
 }
 
-// A driver that can be asked for its functions only. What follows says what it is like.
+// A driver that can only be asked for its functions. The fields describe its behaviour.
 struct StubDriver {
   int version = 12040;
-  std::string missing = {};  // symbol or function
+  std::string missing = {};  // name of a symbol or function
   bool missing_is_an_error = false;
   CUresult init = CUDA_SUCCESS;
   int inits = 0;
@@ -93,7 +93,7 @@ std::string LoadError(const StubDriver& driver) {
   return ErrorOf([] { LoadCudaDriver(FindStub); });
 }
 
-// First: the next ones open it.
+// This test comes first, because the next ones open the driver.
 TEST(CudaDriver, IsNotOpenedBeforeItIsAskedFor) {
   EXPECT_EQ(dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD), nullptr);
 }

@@ -1,5 +1,5 @@
-// The plug-in in a host: what it claims, and that the results do not depend on the kernel, on the
-// number of threads or on the shapes that were there before.
+// Tests the plug-in in a host: which operators it claims, and that the results do not depend on the
+// kernel, on the number of threads or on earlier shapes.
 #include <gtest/gtest.h>
 #if !defined(_WIN32)
 #include <sys/wait.h>
@@ -36,7 +36,7 @@ Outputs MustRun(const Graph& graph, TfLiteDelegate* delegate, uint32_t seed) {
   return MustRun(&host, seed);
 }
 
-// float32 -> bits -> bits -> pooled -> float32: every operator but the last.
+// Makes a chain float32 -> bits -> bits -> pooled -> float32.
 Graph ChainGraph() {
   return ModelBuilder(kTfLiteFloat32, {1, 9, 7, 40})
       .AddQuantize()
@@ -85,7 +85,7 @@ TEST(Delegate, LeavesOtherOperatorsAlone) {
       << host.errors();
 }
 
-// An independent statement of what quantize -> convolution computes, with real products.
+// Computes a quantization and a convolution independently, with real products.
 TEST(Delegate, ConvolutionIsThatOfTheSigns) {
   const ConvConfig config = {.filters = 6,
                              .filter_height = 3,
@@ -120,7 +120,8 @@ TEST(Delegate, ConvolutionIsThatOfTheSigns) {
     std::memcpy(&value, &word, 4);
     return value;
   };
-  // SAME with an extent of 3 rows at stride 2 over 5, and 3 columns at stride 1 over 6: 1 before.
+  // SAME padding has 1 before in both directions: an extent of 3 rows at stride 2 over 5, and of 3
+  // columns at stride 1 over 6.
   const int out_height = 3, out_width = 6, pad = 1;
   size_t at = 0;
   for (int n = 0; n < 2; ++n) {
@@ -152,7 +153,7 @@ TEST(Delegate, ConvolutionIsThatOfTheSigns) {
   }
 }
 
-// Every graph of the grid gives the same bytes with the reference as with whatever is chosen.
+// Every graph of the grid gives the same bytes with the reference and with the chosen kernels.
 TEST(Delegate, ResultsDependNeitherOnKernelNorOnThreads) {
   const DelegatePtr reference = CreateDelegate({{"kernel", "reference"}, {"num_threads", "1"}});
   const DelegatePtr automatic = CreateDelegate({{"kernel", "auto"}, {"num_threads", "1"}});
@@ -230,7 +231,8 @@ TEST(Delegate, ResizeGivesWhatAFreshHostGives) {
     ASSERT_EQ(fresh.ResizeInput(0, shape), kTfLiteOk);
     EXPECT_EQ(resized, MustRun(&fresh, 3));
     const std::span<const int> output_shape = AsSpan(host.output(0).dims);
-    // SAME conv, pool by 2 rounding up, VALID 3x3.
+    // The layers are a SAME convolution, a pooling by 2 that rounds up, and a VALID 3x3
+    // convolution.
     EXPECT_EQ(std::vector<int>(output_shape.begin(), output_shape.end()),
               (std::vector<int>{shape[0], (shape[1] + 1) / 2 - 2, (shape[2] + 1) / 2 - 2, 5}));
   }
@@ -263,7 +265,7 @@ TEST(Delegate, HostsOneAfterAnotherShareADelegate) {
   EXPECT_EQ(MustRun(ChainGraph(), delegate.get(), 3), first);
 }
 
-// The second host lies where the first one was, and so does much of what its graph is made of.
+// The second host probably lies at the addresses of the first, and so does much of its graph.
 TEST(Delegate, AGraphIsJudgedByItselfWhateverWasThereBefore) {
   const auto sum = [](int rows) {
     ModelBuilder builder(kTfLiteFloat32, {1, rows, 5, 8});
@@ -288,8 +290,8 @@ TEST(Delegate, AGraphIsJudgedByItselfWhateverWasThereBefore) {
   EXPECT_EQ(run(&host, sum(1), shared.get()), expected);
 }
 
-// Memory of no size must not cost time: the other dimensions multiply to 2^42 pixels, or to the
-// 2^27 that a host with 32-bit sizes takes.
+// Tensors of no size must cost no time, though the other dimensions multiply to 2^42 pixels, or to
+// the 2^27 that a host with 32-bit sizes takes.
 TEST(Delegate, EmptyTensorsAreNoWork) {
   const DelegatePtr delegate = CreateDelegate({});
   const int many = sizeof(size_t) == 8 ? 1 << 14 : 1 << 9;
@@ -309,13 +311,14 @@ TEST(Delegate, TellsTheHostWhatItNeeds) {
             kTfLiteDelegateFlagsAllowDynamicTensors | kTfLiteDelegateFlagsPerOperatorProfiling);
 }
 
-#if !defined(_WIN32)  // has no list of its threads in a file
+#if !defined(_WIN32)  // there is no file that lists threads
 int ThreadsOfThisProcess() {
   const auto tasks = std::filesystem::directory_iterator("/proc/self/task");
   return static_cast<int>(std::distance(begin(tasks), end(tasks)));
 }
 
-// One that was joined is listed until the system has cleaned up after it: waits for that.
+// A thread that was joined is listed until the system has cleaned up after it. Returns the number
+// once it no longer changes.
 int LastingThreadsOfThisProcess() {
   int threads = ThreadsOfThisProcess();
   for (int unchanged = 0; unchanged < 10; ++unchanged) {
@@ -327,7 +330,8 @@ int LastingThreadsOfThisProcess() {
   return threads;
 }
 
-// How many threads the delegate starts beside the caller in a host that recommends `host_threads`.
+// Returns how many threads the delegate starts beside the caller in a host that recommends
+// `host_threads`.
 int StartedThreads(const DelegateOptions& options, int host_threads) {
   const int before = LastingThreadsOfThisProcess();
   const DelegatePtr delegate = CreateDelegate(options);
@@ -366,13 +370,13 @@ TEST(Delegate, AHostThatIsGoneLeavesTheProfile) {
   EXPECT_STREQ(json, "{\"steps\":[]}");
 }
 
-#if !defined(_WIN32)  // has no fork
+#if !defined(_WIN32)  // there is no fork
 TEST(Delegate, AForkedChildMayFreeIt) {
   DelegatePtr delegate = CreateDelegate({{"num_threads", "4"}});
   auto host = std::make_unique<MiniHost>(ChainGraph());
   ASSERT_EQ(host->ApplyDelegate(delegate.get()), kTfLiteOk);
   const Outputs expected = MustRun(host.get(), 1);
-#if !defined(__SANITIZE_THREAD__)  // which does not follow a forked child
+#if !defined(__SANITIZE_THREAD__)  // ThreadSanitizer cannot follow a forked child
   const pid_t child = fork();
   if (child == 0) {
     const bool same = MustRun(host.get(), 1) == expected;

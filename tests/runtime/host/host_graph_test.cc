@@ -1,4 +1,4 @@
-// What a host tells of its graphs, apart from any graph.
+// Tests what is read of a host's graphs, without any graph.
 #include "larq_engine/runtime/host/host_graph.h"
 
 #include "gtest/gtest.h"
@@ -6,7 +6,7 @@
 namespace larq_engine {
 namespace {
 
-// The graphs of one model, and which of them delegates see.
+// The graphs of one model, and which of them delegates have acquired.
 TfLiteContext g_graphs[3];
 bool g_acquired[3];
 int g_looked_at;
@@ -45,7 +45,7 @@ TEST_F(SubgraphNumberTest, IsFoundAndOnlyTheGraphAtHandStaysOpen) {
   }
 }
 
-// Hosts come with graph after graph: each is looked for where the last was.
+// Hosts ask for one graph after the other, so each search begins where the last ended.
 TEST_F(SubgraphNumberTest, IsFoundAtOnceNextToTheGuess) {
   g_looked_at = 0;
   SubgraphNumber(&g_graphs[2], 1);

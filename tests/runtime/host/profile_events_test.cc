@@ -1,5 +1,5 @@
-// Timing of steps as a host and a caller see it: the events that the host's profiler receives, and
-// the plug-in's own JSON.
+// Tests the timing of steps in both forms: the events that the host's profiler receives, and the
+// plug-in's own JSON.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -73,7 +73,7 @@ class TagKeepingProfiler : public RecordingProfiler {
   std::vector<const char*> tags;
 };
 
-// A host's profiler keeps the pointers and reads them at its end.
+// A host's profiler keeps the pointers and reads them at its own end.
 TEST(ProfileEvents, TagsOutliveThePlans) {
   TagKeepingProfiler profiler;
   {
@@ -92,12 +92,12 @@ TEST(ProfileEvents, TagsOutliveThePlans) {
     ASSERT_TRUE(RunOnce(&host, 1, 0, &outputs)) << host.errors();
   }
   const std::vector<std::string> tags(profiler.tags.begin(), profiler.tags.end());
-  // Together as far as there are enough pixels.
+  // The operators run together as long as there are enough pixels.
   EXPECT_THAT(tags, ElementsAre("LceQuantize", "LceBconv2d+MUL+RELU", "LceQuantize", "LceBconv2d",
                                 "MUL", "RELU"));
 }
 
-// What is between `begin` and the `end` after it becomes "?", each time.
+// Replaces everything between each `begin` and the next `end` by "?".
 std::string Without(std::string text, const std::string& begin, const std::string& end) {
   for (size_t at = text.find(begin); at != std::string::npos; at = text.find(begin, at)) {
     at += begin.size();
@@ -116,7 +116,7 @@ TEST(ProfileEvents, JsonHasEveryStepInOrder) {
   ASSERT_TRUE(RunOnce(&host, 1, 0, &outputs));
   ASSERT_TRUE(RunOnce(&host, 1, 0, &outputs));
   const std::string json = ReadProfile(delegate.get());
-  // macs: 4 * 5 pixels, 8 filters, 32 channels.
+  // The macs are 4 * 5 pixels * 8 filters * 32 channels.
   const std::string expected =
       "{\"steps\":["
       "{\"op\":\"LceQuantize\",\"name\":\"LceQuantize0\",\"layer\":"
@@ -136,12 +136,12 @@ TEST(ProfileEvents, JsonHasEveryStepInOrder) {
       "\"group\":2,"
       "\"absorbed\":[]}"
       "]}";
-  // Which kernel it is depends on the CPU: bgemm_... or bytes_...
+  // The name of the kernel depends on the CPU: bgemm_... or bytes_...
   EXPECT_EQ(Without(Without(json, "\"total_ns\":", ","), "\"kernel\":\"b", "\""), expected);
-  // Reading switched it off.
+  // Reading has switched the timing off.
   ASSERT_TRUE(RunOnce(&host, 1, 0, &outputs));
   EXPECT_EQ(ReadProfile(delegate.get()), json);
-  // Starting clears.
+  // Starting clears the times.
   larq_engine_profile_start(delegate.get());
   EXPECT_THAT(ReadProfile(delegate.get()), HasSubstr("\"calls\":0"));
 }
@@ -154,7 +154,8 @@ TEST(ProfileEvents, JsonNamesTheForcedKernel) {
   EXPECT_THAT(ReadProfile(delegate.get()), HasSubstr("\"kernel\":\"reference\""));
 }
 
-// The shape makes a quantization give back what it absorbed, and an operator after it fails.
+// For this shape a quantization must give back what it has absorbed, and then an operator after it
+// fails.
 TEST(ProfileEvents, CanBeReadAfterAFailedResize) {
   ModelBuilder builder(kTfLiteFloat32, {1, 4, 4, 8});
   builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActNone).AddQuantize().AddDequantize(kTfLiteFloat32);

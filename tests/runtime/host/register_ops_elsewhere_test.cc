@@ -1,4 +1,4 @@
-// larq_engine_register_ops in a process of which no library has an op resolver.
+// Tests larq_engine_register_ops in a process whose libraries have no op resolver.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -24,9 +24,9 @@ TEST(RegisterOpsElsewhere, IsAnErrorThatSaysWhatToDo) {
             "engine as a delegate instead");
 }
 
-#if !defined(__SANITIZE_THREAD__)  // which does not see the locks inside the loader
+#if !defined(__SANITIZE_THREAD__)  // ThreadSanitizer does not see the locks inside the loader
 TEST(RegisterOpsElsewhere, OtherThreadsMayLoadLibrariesMeanwhile) {
-  // Every library is asked, under the loader's locks: a deadlock would be a test that never ends.
+  // Every library is asked, under the loader's locks. A deadlock would make this test run for ever.
   std::thread loader([] {
     for (int i = 0; i < 3000; ++i) {
       void* library = dlopen("libutil.so.1", RTLD_LAZY);

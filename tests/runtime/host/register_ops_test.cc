@@ -1,4 +1,4 @@
-// larq_engine_register_ops in a process that exports what a host with op resolvers exports.
+// Tests larq_engine_register_ops in a process that exports the symbol of a host with op resolvers.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -18,7 +18,8 @@ struct Resolver {
 }  // namespace
 }  // namespace larq_engine
 
-// tflite::MutableOpResolver::AddCustom(const char*, const TfLiteRegistration*, int), by its symbol.
+// tflite::MutableOpResolver::AddCustom(const char*, const TfLiteRegistration*, int), with its
+// symbol.
 extern "C" __attribute__((visibility("default"))) void AddCustom(
     larq_engine::Resolver* resolver, const char* name, const TfLiteRegistration* registration,
     int version) asm("_ZN6tflite17MutableOpResolver9AddCustomEPKcPK18TfLiteRegistrationi");

@@ -1,5 +1,5 @@
-// LceUnpackWeights: what the weights are, that they are a constant from the moment on that a host
-// hands over its graph, and that they live as long as that host.
+// Tests LceUnpackWeights: the values of the weights, that they are constant as soon as a host hands
+// over its graph, and that they live as long as that host.
 #include "larq_engine/runtime/host/unpacked_weights.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ T ValueAt(std::span<const uint8_t> bytes, size_t index) {
   return value;
 }
 
-// The only output of the graph, element by element from the definition, as the floats' bits.
+// Computes the graph's only output element by element from the definition, as the floats' bits.
 std::vector<uint32_t> Expected(const Graph& graph, size_t axis = 0) {
   const GraphOperator& op = graph.operators.back();
   const std::vector<uint8_t>& bits = graph.tensors[op.inputs[0]].data;
@@ -70,7 +70,8 @@ TEST(UnpackedWeights, AreScaledSigns) {
   }
 }
 
-// Weights made at load time must be those that a file would hold, bit by bit.
+// Weights that are made at load time must be identical, bit by bit, to those that a file would
+// hold.
 TEST(UnpackedWeights, AnyScaleKeepsItsBits) {
   Graph graph = WeightsGraph({6, 11});
   const float scales[] = {std::numeric_limits<float>::quiet_NaN(),
@@ -86,7 +87,7 @@ TEST(UnpackedWeights, AnyScaleKeepsItsBits) {
   EXPECT_EQ(Values(host.output(0)), Expected(graph));
 }
 
-// Its scales in whole numbers, and what is made of them.
+// Makes a graph of int8 weights. Their scales are whole numbers.
 Graph Int8Graph(const std::vector<int>& shape, int axis, int scales) {
   Graph graph = WeightsGraph(shape, axis, scales);
   std::vector<uint8_t>& scale = graph.tensors[graph.operators[0].inputs[1]].data;
@@ -137,7 +138,7 @@ TEST(UnpackedWeights, AreConstantBeforeAllocationAndStayWhereTheyAre) {
   }
 }
 
-// XNN_EXTRA_BYTES; the sanitizer knows where the block ends.
+// XNN_EXTRA_BYTES must be readable; the sanitizer knows where the block ends.
 TEST(UnpackedWeights, AreFollowedBySixteenReadableBytes) {
   const DelegatePtr delegate = CreateDelegate({});
   MiniHost host(WeightsGraph());
@@ -160,7 +161,7 @@ TEST(UnpackedWeights, BelongToOneHostAndOutliveAnother) {
   EXPECT_EQ(Values(host.output(0)), Expected(graph));
 }
 
-// A host may take the graph back (it does when another delegate fails) and hand it over again.
+// A host may take the graph back (as it does when another delegate fails) and hand it over again.
 TEST(UnpackedWeights, LeaveATensorThatIsStillToBeComputed) {
   const std::vector<uint8_t> options = EncodeOptions({{"axis", 0}});
   int32_t bits = 5;
@@ -222,7 +223,7 @@ TEST(UnpackedWeights, AreReadByOperatorsOfOursAndByTheUser) {
   }
 }
 
-// Among operators of a plan, which run as if the weights were not there.
+// The other operators are a plan, which runs as if the weights were not there.
 TEST(UnpackedWeights, DoNotDisturbAPlan) {
   ModelBuilder builder(kTfLiteFloat32, {1, 9, 7, 40});
   builder.AddQuantize().AddConv({.filters = 33, .output = kTfLiteInt32}).AddPool({});

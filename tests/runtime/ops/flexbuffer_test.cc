@@ -18,9 +18,9 @@ Bytes Concat(std::initializer_list<Bytes> parts) {
   return all;
 }
 
-// {"a": 1, "bc": -2} as FlatBuffers' own encoder writes it: keys with their ends, the key vector
-// (count, distances back), then the map (distance to the keys, their width, count, values, types),
-// and at the end the root's distance, packed type and width.
+// {"a": 1, "bc": -2} as FlatBuffers' own encoder writes it: keys with their terminating zeros, the
+// key vector (count, distances back), then the map (distance to the keys, their width, count,
+// values, types), and at the end the root's distance, packed type and width.
 const Bytes kAbc = {'a', 0, 'b', 'c', 0, 2, 6, 5, 2, 1, 2, 1, 0xfe, 4, 4, 4, 0x24, 1};
 
 TEST(ReadIntMap, SmallMap) { EXPECT_EQ(ReadIntMap(kAbc), (Map{{"a", 1}, {"bc", -2}})); }
@@ -28,7 +28,7 @@ TEST(ReadIntMap, SmallMap) { EXPECT_EQ(ReadIntMap(kAbc), (Map{{"a", 1}, {"bc", -
 TEST(ReadIntMap, EmptyMap) { EXPECT_EQ(ReadIntMap(Bytes{0, 1, 1, 0, 0, 0x24, 1}), Map()); }
 
 TEST(ReadIntMap, WiderAndIndirectValues) {
-  // 16-bit slots: an unsigned, an indirect signed 32-bit number and a bool.
+  // The values have 16-bit slots: an unsigned number, an indirect signed 32-bit number and a bool.
   const Bytes bytes = Concat({{'k', 0, 'l', 0, 'm', 0},               // 0..5
                               {0x60, 0x79, 0xfe, 0xff},               // 6: -100000
                               {3, 11, 10, 9},                         // 10: keys at 11
@@ -67,7 +67,8 @@ TEST(ReadIntMap, AnOptionThatIsGivenTwiceIsAnError) {
   EXPECT_EQ(ErrorOf(twice), "options: expected every option once, got 'a' again");
 }
 
-// A map of `count` values and as many keys, which begin one byte after another in one long text.
+// Makes a map of `count` values with as many keys. The keys begin one byte after another in one
+// long text.
 Bytes NestedKeys(size_t count) {
   const auto append = [](Bytes* bytes, uint64_t number) {
     for (int i = 0; i < 32; i += 8) bytes->push_back(static_cast<uint8_t>(number >> i));
@@ -85,7 +86,7 @@ Bytes NestedKeys(size_t count) {
   return bytes;
 }
 
-// Copied one by one they would be 5 * 10^11 bytes.
+// Copies of all keys would take 5 * 10^11 bytes.
 TEST(ReadIntMap, KeysWithinOneLongTextAreRefusedAtOnce) {
   EXPECT_EQ(ReadIntMap(NestedKeys(3)), (Map{{"k", 0}, {"kk", 0}, {"kkk", 0}}));
   EXPECT_EQ(ErrorOf(NestedKeys(1000000)),
@@ -93,7 +94,7 @@ TEST(ReadIntMap, KeysWithinOneLongTextAreRefusedAtOnce) {
 }
 
 TEST(ReadIntMap, AnyBytesGiveAMapOrAnError) {
-  // What is tested is that nothing outside the bytes is read: run it under a sanitizer.
+  // This tests that nothing outside the bytes is read, which only a sanitizer sees.
   SCOPED_TRACE(testing::ReplayHint());
   testing::Random random;
   int maps = 0;

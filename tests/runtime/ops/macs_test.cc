@@ -1,4 +1,5 @@
-// How many products an operator takes. Those of LceBconv2d: tests/runtime/cpu/step_test.cc.
+// Tests how many products an operator takes. tests/runtime/cpu/step_test.cc tests those of
+// LceBconv2d.
 #include <limits>
 
 #include "gtest/gtest.h"
@@ -38,7 +39,7 @@ TEST(Macs, AreTheMostWhereTheyWouldBeMore) {
   EXPECT_EQ(CountProducts(kMost / 2, 3), kMost);
   EXPECT_EQ(AddProducts(kMost - 1, 1), kMost);
   EXPECT_EQ(AddProducts(kMost - 1, 2), kMost);
-  if (sizeof(size_t) < sizeof(int64_t)) return;  // no shape of so many values is accepted there
+  if (sizeof(size_t) < sizeof(int64_t)) return;  // no such shape is accepted there
   DenseOp dense{};
   dense.depth = std::numeric_limits<int>::max();
   EXPECT_EQ(Macs(dense, {.dims = {1 << 17, 1 << 17}}), kMost);

@@ -20,7 +20,7 @@ TEST(ForOperator, ErrorsBeginWithTheOperator) {
             "ADD 'sum' (#7): expected this, got that");
 }
 
-// Whatever the operator is: not all of them have filters.
+// The text must suit every operator: not all of them have filters.
 TEST(ForOperator, WithoutMemory) {
   const std::string expected =
       "ADD 'sum' (#7): expected memory for its constants and results, got none; free some, or the "

@@ -31,7 +31,7 @@ ChannelOp Multiply(std::vector<float> constants) {
 
 std::optional<QuantizeLimits> Find(const Chain& chain) { return FindQuantizeLimits(chain); }
 
-// What the steps compute, each result rounded to a float.
+// Computes the steps, and rounds each result to a float.
 bool IsNegative(const Chain& chain, size_t channel, float x) {
   for (const ChannelOp& op : chain) {
     const volatile float constant = op.constants[channel];
@@ -52,7 +52,8 @@ void ExpectSame(const Chain& chain, const QuantizeLimits& found, size_t channel,
       << found.limits[channel];
 }
 
-// Ordinary constants, and now and then one that overflows, underflows, or loses the other operand.
+// Returns ordinary constants, and sometimes one that overflows, underflows, or loses the other
+// operand.
 float AnyConstant(Random& random, ChannelOp::Kind kind) {
   constexpr float kFactors[] = {1.0f, -1.0f, kMin, -kMin, kMax, -kMax};
   constexpr float kSummands[] = {0.0f, -0.0f, kDenormal, -kDenormal, 1e30f, -kMax};
@@ -84,7 +85,8 @@ TEST(QuantizeLimits, TellTheSignOfWhatTheChainMakesOfAnyFloat) {
     ASSERT_EQ(found->limits.size(), kChannels);
     ASSERT_EQ(found->signs.size(), kChannels);
     for (size_t c = 0; c < kChannels; ++c) {
-      // Where the sign flips, a float off, and where it would without rounding.
+      // The values are those where the sign flips, those one float beside, and those where it would
+      // flip without rounding.
       const float limit =
           std::bit_cast<float>(std::bit_cast<uint32_t>(found->limits[c]) ^ found->signs[c]);
       std::vector<float> values = {limit, std::nextafter(limit, kInfinity),
@@ -122,7 +124,7 @@ TEST(QuantizeLimits, TwoNegativeFactorsTurnNothing) {
 }
 
 TEST(QuantizeLimits, AreRoundedAsTheChainIs) {
-  // A product that underflows is not smaller than zero; a sum that loses the value keeps its sign.
+  // A product that underflows is not smaller than zero. A sum that loses the value keeps its sign.
   const auto underflow = Find({Multiply({kMin})});
   ASSERT_TRUE(underflow.has_value());
   EXPECT_LT(underflow->limits[0], -1e-8f);

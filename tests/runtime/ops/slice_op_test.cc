@@ -1,4 +1,4 @@
-// What a file's cuts are for shapes that a resize may change.
+// Tests the boxes that a file's slices cut from shapes that a resize may change.
 #include "larq_engine/runtime/ops/slice_op.h"
 
 #include <functional>
@@ -30,7 +30,7 @@ TensorInfo Ints(const Dims& values) {
           .bytes = values.size() * sizeof(int)};
 }
 
-// Begin and end of each dimension.
+// Returns the begin and the end of each dimension.
 Dims Box(const SliceOp& op, const Dims& dims) {
   Dims box;
   for (const SliceOp::Range& range : op.Ranges(dims)) {
@@ -135,7 +135,7 @@ TEST(SliceOp, SplitWithARest) {
   EXPECT_FALSE(SliceOp::CanClaim(more, SliceOp::kSplitV));
 }
 
-// Each output reads all sizes: a file of many would be work that grows with their square.
+// Each output reads all sizes, so the work for a file with many would grow with their square.
 TEST(SliceOp, SplitInMany) {
   const Dims axis = {1};
   for (const size_t count : {SliceOp::kMaxSizes, SliceOp::kMaxSizes + 1}) {
@@ -181,7 +181,7 @@ TEST(SliceOp, StridedSlice) {
   EXPECT_FALSE(SliceOp::CanClaim(StridedSlice(few, end, ones), SliceOp::kStridedSlice));
 }
 
-// Of 72 channels the last word has 8.
+// With 72 channels, the last word has 8.
 TEST(SliceOp, ChannelsOfBits) {
   const Dims axis = {3};
   const Dims sizes = {2, -1};

@@ -1,4 +1,5 @@
-// What assignments take, as larq_engine/runtime/plan/assign.h says it and no cleverer.
+// Computes the time of assignments as larq_engine/runtime/plan/assign.h defines it, in the simplest
+// way.
 #ifndef LARQ_ENGINE_TESTS_RUNTIME_PLAN_ASSIGN_ORACLE_H_
 #define LARQ_ENGINE_TESTS_RUNTIME_PLAN_ASSIGN_ORACLE_H_
 
@@ -16,17 +17,18 @@ struct AssignProblem {
 
 struct AssignTransfer {
   size_t value;
-  size_t device;  // that it is moved to
+  size_t device;  // device that it is moved to
 };
 
-// In the order of values.
+// Returns the transfers in the order of values.
 std::vector<AssignTransfer> TransfersOf(const AssignProblem& problem,
                                         const std::vector<size_t>& device);
 
-// Infinite where a device refuses an operator.
+// Returns infinity if a device refuses its operator.
 double SecondsOf(const AssignProblem& problem, const std::vector<size_t>& device);
 
-// Tries them all: of least time, and of several such one with most on device 0.
+// Tries all assignments. Returns the one of least time; among equals, the one with the most
+// operators on device 0.
 std::vector<size_t> BestOfAll(const AssignProblem& problem);
 
 }  // namespace larq_engine::testing

@@ -1,4 +1,4 @@
-// Assignments against all that there are.
+// Compares assignments with the best of all possible ones.
 #include "larq_engine/runtime/plan/assign.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 using testing::AssignProblem;
 using testing::Random;
 
-// Whole numbers, whose sums are exact.
+// Makes a problem whose costs are whole numbers, so that their sums are exact.
 AssignProblem AnyProblem(Random& random) {
   AssignProblem problem;
   const auto cost = [&] { return static_cast<double>(random.Int(0, 6)); };
@@ -55,7 +55,7 @@ TEST(Assign, IsTheBestOfAll) {
 }
 
 TEST(Assign, GivesReasons) {
-  // Two operators in a row; the host reads what the second makes.
+  // There are two operators in a row, and the host reads the result of the second.
   const std::vector<AssignOp> ops = {
       {.inputs = {0}, .output = 1, .seconds = {9e-6, 1e-6}, .refusal = {}},
       {.inputs = {1}, .output = 2, .seconds = {2e-6, 1e-6}, .refusal = {"", "no such kernel"}}};
@@ -83,7 +83,8 @@ TEST(Assign, LongChains) {
                       .seconds_there = 0.25,
                       .seconds_back = 0.25});
   }
-  // Every third is moved: 1 is gained and 2 transfers of 0.25 are paid. The first comes from afar.
+  // Every third operator is moved, which gains 1 and costs 2 transfers of 0.25. The first is not,
+  // because the transfer of its input takes 1.
   const Assignment found = Assign(ops, values, {"cpu", "other"});
   EXPECT_EQ(std::count(found.device.begin(), found.device.end(), size_t{1}),
             static_cast<ptrdiff_t>(kMany / 3));

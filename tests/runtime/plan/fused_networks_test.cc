@@ -1,5 +1,5 @@
-// Random networks of concatenations, and of residual sums: taken apart and fused, by any number of
-// threads, they give what their operators give one after the other.
+// Tests random networks of concatenations and of residual sums. Taken apart and fused, with any
+// number of threads, they give the results of their operators one after the other.
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -17,7 +17,8 @@
 namespace larq_engine::testing {
 namespace {
 
-// Whose plans have all that can be claimed, whether their steps are fused or not.
+// Makes a delegate whose plans have all operators that can be claimed, whether their steps are
+// fused or not.
 DelegatePtr Make(int threads, bool fuse, const char* kernel = "auto") {
   EngineOptions options;
   options.kernel = kernel;
@@ -32,7 +33,7 @@ DelegatePtr Make(int threads, bool fuse, const char* kernel = "auto") {
       options));
 }
 
-// Runs what the delegate has claimed all of.
+// Runs a graph, all of whose operators the delegate must claim.
 void RunClaimed(MiniHost& host, const DelegatePtr& delegate, size_t operators, Outputs* outputs) {
   ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
   ASSERT_EQ(host.claimed_operators(), operators);
@@ -40,7 +41,7 @@ void RunClaimed(MiniHost& host, const DelegatePtr& delegate, size_t operators, O
 }
 
 Graph DenseBlock(Random& random) {
-  // Mostly whole words, which are quantized in parts, and enough pixels to be fused.
+  // Most numbers of channels are whole words, which are quantized in parts.
   const auto channels = [&] {
     return static_cast<int>(random.Int(0, 5) > 0 ? 32 * random.Int(1, 4) : random.Int(1, 70));
   };
@@ -63,7 +64,7 @@ Graph DenseBlock(Random& random) {
     made.push_back(builder.LastTensor());
     for (int64_t more = random.Int(1, 2); more > 0; --more) builder.AddConcatenation({any()});
   }
-  // The end of a block.
+  // These operators end a block.
   if (random.Int(0, 1) == 0) builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActRelu6);
   if (random.Int(0, 1) == 0) builder.AddPrelu();
   if (random.Int(0, 1) == 0) {
@@ -80,7 +81,7 @@ Graph DenseBlock(Random& random) {
   return graph;
 }
 
-// Networks of a test: fewer where programs are much slower, emulated or under sanitizers.
+// The number of networks is smaller where programs are much slower: emulated, or under sanitizers.
 const int kRounds = Share() >= 20 ? 40 : 200;
 
 TEST(DenseBlocks, FusedInPartsTheyGiveTheSame) {
@@ -107,7 +108,8 @@ TEST(DenseBlocks, FusedInPartsTheyGiveTheSame) {
   EXPECT_GT(poolings_of_products, kRounds / 20);
 }
 
-// A constant of 32 channels makes as many of an image's one, and a pooling must not compute that.
+// A constant of 32 channels turns an image's single channel into 32, which a pooling must not
+// compute.
 TEST(DenseBlocks, ProductsMakeChannels) {
   ModelBuilder builder(kTfLiteFloat32, {1, 8, 8, 32});
   builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActNone).AddFloatPool({});
@@ -126,8 +128,7 @@ TEST(DenseBlocks, ProductsMakeChannels) {
   }
 }
 
-// Of shapes with fewer pixels and more, which are taken apart otherwise, and without any; of more
-// images and fewer.
+// Resizes to fewer pixels, more and none, which give other steps, and to more images and fewer.
 void ExpectResizedTheSame(const Graph& graph) {
   const DelegatePtr fused = Make(2, true), apart = Make(2, false);
   MiniHost host(graph), other(graph);
@@ -162,8 +163,8 @@ TEST(DenseBlocks, ResizedTheyGiveTheSame) {
   }
 }
 
-// Sums of two convolutions, of a value with itself, with activations, of values that others read,
-// behind gates of a value for each channel or for all.
+// Makes sums of two convolutions, of a value with itself, with activations, of values that others
+// read, and behind gates with a value for each channel or for all.
 Graph ResidualNetwork(Random& random) {
   const int images = static_cast<int>(random.Int(1, 3));
   const int channels = static_cast<int>(random.Int(1, 100));
@@ -211,8 +212,8 @@ Graph ResidualNetwork(Random& random) {
 TEST(ResidualSums, ComputedByTheirConvolutionsTheyAreTheSame) {
   SCOPED_TRACE(ReplayHint());
   Random random;
-  std::vector<int> absorbed(4);  // convolutions with so many operators
-  int clamped = 0;               // sums behind no gate, with an activation
+  std::vector<int> absorbed(4);  // number of convolutions, by the operators that they absorbed
+  int clamped = 0;               // sums with an activation and without a gate
   for (int round = 0; round < kRounds; ++round) {
     SCOPED_TRACE(round);
     const Graph graph = ResidualNetwork(random);
@@ -252,7 +253,8 @@ TEST(ResidualSums, ResizedTheyGiveTheSame) {
   }
 }
 
-// A gate of more dimensions than the convolution's output gives the product as many.
+// With a gate of more dimensions than the convolution's output, the product has as many as the
+// gate.
 TEST(ResidualSums, GatesHaveNoMoreDimensionsThanImages) {
   ModelBuilder builder(kTfLiteFloat32, {2, 4, 6, 32});
   const int gate = builder.AddInput({1, 1, 1, 1, 32}),
@@ -275,7 +277,7 @@ TEST(ResidualSums, GatesHaveNoMoreDimensionsThanImages) {
   }
 }
 
-// So large that its samples go through all steps one after another.
+// The batch is so large that its samples go through all steps one after another.
 TEST(ResidualSums, OfALargeBatchTheyAreTheSame) {
   ModelBuilder builder(kTfLiteFloat32, {4, 48, 48, 64});
   for (int layer = 0; layer < 3; ++layer) {
@@ -298,7 +300,7 @@ TEST(ResidualSums, OfALargeBatchTheyAreTheSame) {
   }
 }
 
-// A row for each operator, those without a step of their own among them.
+// Profiles have a row for each operator, even for those without a step of their own.
 TEST(DenseBlocks, ProfilesHaveARowForEachOperator) {
   ModelBuilder builder(kTfLiteFloat32, {1, 8, 8, 32});
   builder.AddQuantize().AddConv({.filters = 32}).AddConcatenation({0});
@@ -311,7 +313,7 @@ TEST(DenseBlocks, ProfilesHaveARowForEachOperator) {
   larq_engine_profile_start(delegate.get());
   for (int run = 0; run < 3; ++run) ASSERT_TRUE(RunOnce(&host, 7, 0xCD, &outputs));
   const std::vector<StepProfile> rows = StopProfile(delegate.get());
-  ASSERT_EQ(rows.size() + 1, graph.operators.size());  // the sum is the quantization's limits
+  ASSERT_EQ(rows.size() + 1, graph.operators.size());  // the sum became the quantization's limits
   for (const StepProfile& row : rows) {
     EXPECT_EQ(row.calls, 3u) << row.op;
     if (row.op != "CONCATENATION") continue;

@@ -16,7 +16,7 @@
 namespace larq_engine::testing {
 namespace {
 
-// The one that every CPU runs.
+// Returns the name of the row that every CPU runs.
 std::string PortableRow() {
   const std::span<const BgemmRow> rows = BgemmRows();
   return std::find_if(rows.begin(), rows.end(),
@@ -24,7 +24,7 @@ std::string PortableRow() {
       ->name;
 }
 
-// Every value has a place of its own, and every operator runs whole.
+// Operators on the mirror. Every value has a place of its own, and every operator runs whole.
 class MirrorSegment : public Segment {
  public:
   MirrorSegment(MirrorExecutor& executor, const Program& program, std::span<const size_t> ops,
@@ -53,7 +53,7 @@ class MirrorSegment : public Segment {
     }
   }
 
-  // Queued: it reads and writes only when its turn comes.
+  // Queues the operators, which read and write only when their turn comes.
   void Run(const SegmentRun& run) override {
     for (Made& made : steps_) {
       executor_.queue().Add([this, &made, places = run.places] { RunStep(made, places); });
@@ -109,13 +109,13 @@ class MirrorSegment : public Segment {
   const Program& program_;
   const std::vector<bool>& is_shared_;
   std::vector<Made> steps_;
-  std::vector<std::byte*> own_;  // of values
+  std::vector<std::byte*> own_;  // for each value
   size_t scratch_bytes_ = 0;
 };
 
 }  // namespace
 
-// It spins: sleeping takes longer than it was asked to.
+// It spins, because sleeping takes longer than it was asked to.
 void TakeAtLeast(double seconds, const std::function<void()>& work) {
   const auto end = ProfileClock::now() + std::chrono::duration<double>(seconds);
   work();
@@ -173,15 +173,15 @@ void MirrorQueue::Work() {
 }
 
 MirrorMemory::~MirrorMemory() {
-  if (!blocks_.empty()) std::abort();  // a leak
+  if (!blocks_.empty()) std::abort();  // a block was not freed
 }
 
 std::byte* MirrorMemory::Allocate(size_t bytes) {
-  // What is not a whole number of alignments leaves a few bytes before the guard.
+  // If the bytes are no multiple of the alignment, a few bytes are left before the guard.
   const size_t used = RoundUp(bytes, kBufferAlignment);
   auto pages = std::make_unique<testing::GuardedPages>(used);
   std::memset(pages->begin(), 0xA5,
-              static_cast<size_t>(pages->end() - pages->begin()));  // what nobody wrote shows
+              static_cast<size_t>(pages->end() - pages->begin()));  // shows what nobody wrote
   std::byte* begin = pages->end() - used;
   const std::lock_guard<std::mutex> lock(mutex_);
   blocks_.push_back({begin, bytes, std::move(pages)});
@@ -202,7 +202,7 @@ void MirrorMemory::Free(std::byte* memory) noexcept {
 void MirrorMemory::Wait() noexcept {
   try {
     queue_.Wait();
-  } catch (const OpError&) {  // whoever ran it has heard
+  } catch (const OpError&) {  // its caller has the error
   }
 }
 

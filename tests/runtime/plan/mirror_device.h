@@ -1,5 +1,5 @@
-// A second device, for tests of what lies between devices: memory of its own, copies in and out, a
-// queue that runs late and in order, and the portable kernels.
+// A second device, for tests of everything between devices. It has memory of its own, copies in and
+// out, a queue that runs late and in order, and the portable kernels.
 #ifndef LARQ_ENGINE_TESTS_RUNTIME_PLAN_MIRROR_DEVICE_H_
 #define LARQ_ENGINE_TESTS_RUNTIME_PLAN_MIRROR_DEVICE_H_
 
@@ -17,17 +17,17 @@
 
 namespace larq_engine::testing {
 
-// Does `work`, and takes as many seconds at least; none: no time but its own.
+// Does `work`, and takes at least this many seconds. With 0, it takes only the time of `work`.
 void TakeAtLeast(double seconds, const std::function<void()>& work);
 
-// Runs jobs on a thread of its own, in order. After the first that throws none runs any more.
+// Runs jobs in order on a thread of its own. After the first job that throws, no job runs any more.
 class MirrorQueue {
  public:
   MirrorQueue();
   ~MirrorQueue();
 
   void Add(std::function<void()> job);
-  void Wait();  // until all are done; throws what a job has thrown
+  void Wait();  // returns when all are done; throws what a job has thrown
 
  private:
   void Work();
@@ -41,7 +41,8 @@ class MirrorQueue {
   std::thread thread_;
 };
 
-// Blocks that hosts cannot reach by chance: each ends where a page begins that nobody may touch.
+// Memory that hosts cannot reach by accident: each block ends at the beginning of a page that
+// nobody may touch.
 class MirrorMemory : public DeviceMemory {
  public:
   explicit MirrorMemory(MirrorQueue& queue) : queue_(queue) {}
@@ -59,7 +60,7 @@ class MirrorMemory : public DeviceMemory {
   double latency = 0;  // seconds
   double seconds_per_byte = 0;
   bool slow = false;                                  // copies take as long as Seconds says
-  std::function<void(const std::string& what)> told;  // of "in" and "out", when they are asked for
+  std::function<void(const std::string& what)> told;  // called with "in" or "out" for each copy
   std::atomic<uint64_t> copied_in = 0;
   std::atomic<uint64_t> copied_out = 0;
 
@@ -73,7 +74,7 @@ class MirrorMemory : public DeviceMemory {
     std::unique_ptr<testing::GuardedPages> pages;
   };
   MirrorQueue& queue_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards blocks_
   std::vector<Block> blocks_;
 };
 
@@ -89,11 +90,11 @@ class MirrorExecutor : public Executor {
   MirrorMemory* memory() override { return &memory_; }
   MirrorQueue& queue() { return queue_; }
 
-  std::function<double(const ProgramOp&)> seconds;  // what Seconds says; none: 0
+  std::function<double(const ProgramOp&)> seconds;  // returned by Seconds; if empty, 0
   bool slow = false;                                // operators take as long as Seconds says
-  // What Refusal says; none: nothing.
+  // Returned by Refusal; if empty, nothing is refused.
   std::function<std::string(const Program&, const ProgramOp&)> refusal;
-  int runs_until_failure = -1;  // of operators; below 0: none fails
+  int runs_until_failure = -1;  // counts operators; below 0: none fails
 
  private:
   MirrorQueue queue_;

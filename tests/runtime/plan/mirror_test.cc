@@ -1,5 +1,5 @@
-// Plans over two devices: random graphs whose operators and parts of layers are spread by chance
-// over the CPU and a device that works in memory of its own.
+// Tests plans over two devices with random graphs. Their operators and parts of layers are spread
+// by chance over the CPU and a device that works in memory of its own.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -41,7 +41,7 @@ struct Pair {
         options));
   }
 
-  // Each operator by its own coin, the same whenever it is asked.
+  // Chooses each operator's device by a coin of its own, which gives the same answer every time.
   void SpreadByChance(uint32_t seed) {
     mirror->seconds = [seed](const ProgramOp& op) {
       std::mt19937 coin(seed + static_cast<uint32_t>(op.output) * 7919);
@@ -139,7 +139,7 @@ class GraphMaker {
 
   Random& random_;
   ModelBuilder builder_;
-  std::vector<std::pair<int, std::vector<int>>> floats_;  // tensors and their shapes
+  std::vector<std::pair<int, std::vector<int>>> floats_;  // numbers of tensors and their shapes
 };
 
 std::function<void(Program&)> SplitByChance(uint32_t seed) {
@@ -170,7 +170,7 @@ TEST(Mirror, RandomGraphsOverTwoDevices) {
   SCOPED_TRACE(ReplayHint());
   Random random;
   uint64_t transfers = 0;
-  std::map<std::string, uint64_t> steps;  // of each device
+  std::map<std::string, uint64_t> steps;  // number for each device
   for (int round = 0; round < 300; ++round) {
     SCOPED_TRACE(round);
     const Graph graph = GraphMaker(random).Make();
@@ -204,8 +204,8 @@ TEST(Mirror, RandomGraphsOverTwoDevices) {
   EXPECT_GT(steps["mirror"], 300u);
 }
 
-// What must move follows from where each operator is: a tensor from its home to the other memory,
-// once, if one of those that read it is there.
+// The transfers follow from where each operator is: a tensor moves from its home to the other
+// memory, once, if one of its readers is there.
 TEST(Mirror, TransfersAreThoseThatAreNeeded) {
   SCOPED_TRACE(ReplayHint());
   Random random;
@@ -214,7 +214,7 @@ TEST(Mirror, TransfersAreThoseThatAreNeeded) {
     const Graph graph = GraphMaker(random).Make();
     Pair pair;
     pair.SpreadByChance(random.Word());
-    // Nothing is absorbed where all is read by the host as well.
+    // If the host reads all results as well, nothing is absorbed.
     Graph open = graph;
     open.outputs.clear();
     for (const GraphOperator& op : graph.operators) open.outputs.push_back(op.outputs[0]);
@@ -222,8 +222,8 @@ TEST(Mirror, TransfersAreThoseThatAreNeeded) {
     ASSERT_EQ(host.ApplyDelegate(pair.delegate.get()), kTfLiteOk) << host.errors();
     Outputs outputs;
     ASSERT_TRUE(RunOnce(&host, 1, 0x22, &outputs)) << host.errors();
-    std::map<int, std::string> device;                  // of nodes
-    using Move = std::tuple<std::string, std::string>;  // what and where to
+    std::map<int, std::string> device;                  // indexed by node
+    using Move = std::tuple<std::string, std::string>;  // tensor and destination
     std::multiset<Move> found;
     for (const StepProfile& row : StopProfile(pair.delegate.get())) {
       if (row.op == kTransfer) {
@@ -278,7 +278,7 @@ TEST(Mirror, OperatorsThatItCannotComputeStay) {
   EXPECT_EQ(convolutions, 2);
 }
 
-// What it refuses may be a shape, which comes and goes.
+// The mirror may refuse an operator for some shapes only.
 TEST(Mirror, ShapesThatItCannotComputeStay) {
   Pair pair;
   pair.mirror->refusal = [](const Program& program, const ProgramOp& op) {
@@ -314,8 +314,8 @@ TEST(Mirror, TransfersCountInTheChoice) {
   }
 }
 
-// Whichever operator the device fails at: the run fails, says which it was, and so do later runs,
-// as what the device holds is of no worth any more.
+// The run fails whichever operator the device fails at, and the error names that operator. Later
+// runs fail, too, because the device's memory is no longer valid.
 TEST(Mirror, ErrorsOfTheDeviceAreTold) {
   const char* const kinds[] = {"LceQuantize", "LceBconv2d", "PRELU", "LceQuantize", "LceBconv2d"};
   for (int at = 0; at < 5; ++at) {
@@ -332,7 +332,7 @@ TEST(Mirror, ErrorsOfTheDeviceAreTold) {
   }
 }
 
-// The CPU's time grows with the image, the mirror's does not.
+// The CPU's time grows with the image, and the mirror's does not.
 TEST(Mirror, OtherShapesHaveOtherDevices) {
   Pair pair;
   pair.mirror->seconds = [](const ProgramOp&) { return 1e-5; };
@@ -358,7 +358,8 @@ TEST(Mirror, OtherShapesHaveOtherDevices) {
   EXPECT_THAT(moved, ElementsAre(0, Gt(0), 0, Gt(0)));
 }
 
-// A constant of 8 channels makes 8 of 1, which a quantization that absorbed it could not.
+// A constant of 8 channels turns 1 channel into 8, which a quantization that absorbed it could not
+// do.
 TEST(Mirror, ProgramsThatAreMadeAnew) {
   ModelBuilder builder(kTfLiteFloat32, {1, 4, 4, 8});
   builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActNone).AddQuantize().AddConv({.filters = 8});
@@ -382,7 +383,8 @@ TEST(Mirror, ProgramsThatAreMadeAnew) {
   }
 }
 
-// They do not change, so they are moved once, however often tensors are allocated and plans run.
+// Constants do not change, so they are moved once, however often tensors are allocated and plans
+// run.
 TEST(Mirror, ConstantsAreMovedOnce) {
   for (const TfLiteType type : {kTfLiteFloat32, kTfLiteInt8}) {
     Graph graph = ModelBuilder(type, {1, 5, 5, 40}).AddQuantize().AddConv({.filters = 9}).Build();
@@ -406,7 +408,7 @@ TEST(Mirror, ConstantsAreMovedOnce) {
   }
 }
 
-// Data of others that the device reads in place of the host's first input.
+// Data in the device's memory that it reads in place of the host's first input.
 struct DeviceData {
   DeviceData(Pair& pair, MiniHost& host)
       : memory(*pair.mirror->memory()),
@@ -448,7 +450,8 @@ TEST(Mirror, DeviceInputsAreOfTheShapesThatTheyWereSetFor) {
   EXPECT_EQ(host.Invoke(), kTfLiteOk) << host.errors();
 }
 
-// A plan for other shapes may have the CPU read the input, where nothing was written.
+// In a plan for other shapes, the CPU may read the input from the host's tensor, where nothing was
+// written.
 TEST(Mirror, DeviceInputsAreNotReadByAnotherDevice) {
   Pair pair;
   bool computes = true;
@@ -485,7 +488,7 @@ TEST(Mirror, DeviceInputsGoWithTheirInterpreter) {
   EXPECT_EQ(outputs, expected);
 }
 
-// In place of the host's tensor, until they are taken back.
+// They are read in place of the host's tensor, until they are set to null.
 TEST(Mirror, HostInputsAreReadWhereTheyAre) {
   Pair pair;
   const Graph graph = Chain();

@@ -1,4 +1,5 @@
-// From costs to a run: the best assignment of a network with known costs, and what running it does.
+// Tests the way from costs to a run: finds the best assignment of a network with known costs, and
+// checks that it runs as predicted.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -16,7 +17,7 @@ const std::string kDevices[] = {"cpu", "mirror"};
 
 struct Ran {
   Outputs outputs;
-  std::vector<StepProfile> operators;  // in their order
+  std::vector<StepProfile> operators;  // in the order of execution
   std::vector<StepProfile> transfers;
 };
 
@@ -30,7 +31,7 @@ Ran RunProfiled(const Graph& graph, const DelegatePtr& delegate) {
     EXPECT_EQ(row.calls, 1u) << row.op << " " << row.name;
     (row.op == kTransfer ? ran.transfers : ran.operators).push_back(row);
   }
-  size_t operators = ran.operators.size();  // of which some stand in for others
+  size_t operators = ran.operators.size();  // counts those with a row; absorbed ones follow
   for (const StepProfile& row : ran.operators) operators += row.absorbed.size();
   EXPECT_EQ(operators, graph.operators.size());
   return ran;
@@ -43,7 +44,7 @@ void ExpectRunsAs(const SlowNetwork& network, const std::vector<size_t>& device,
       EXPECT_EQ(row.device, kDevices[device[static_cast<size_t>(node)]]) << row.name;
     }
   }
-  using Move = std::tuple<std::string, std::string, uint64_t>;  // what, where to, and bytes
+  using Move = std::tuple<std::string, std::string, uint64_t>;  // tensor, destination, and bytes
   std::multiset<Move> expected;
   for (const AssignTransfer& transfer : TransfersOf(network.problem(), device)) {
     const GraphTensor& tensor = network.Tensor(transfer.value);
@@ -70,7 +71,7 @@ TEST(Placed, TheBestOfAllRunsAsItWasPredicted) {
     EXPECT_EQ(ran.outputs, expected);
     ExpectRunsAs(network, device, ran);
   }
-  // As a placement, and as the engine chooses by the same costs.
+  // The network runs first with a placement, then with the engine's own choice by the same costs.
   for (const bool is_placed : {true, false}) {
     SCOPED_TRACE(is_placed ? "placed" : "chosen");
     const Ran ran = RunProfiled(network.graph(),

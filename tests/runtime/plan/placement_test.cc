@@ -1,4 +1,4 @@
-// What a placement says is what is done: who is asked for what, in which order.
+// Tests that devices are called as a placement says, and in which order.
 #include <memory>
 #include <string>
 #include <utility>
@@ -44,7 +44,7 @@ class ToldSegment : public Segment {
   Calls& calls_;
 };
 
-// A device whose segments tell when they are run.
+// A device that records when its segments are run.
 template <typename Device>
 class Told : public Device {
  public:
@@ -109,8 +109,8 @@ Graph ThreeOperators() {
   return builder.AddQuantize().AddConv({.filters = 48}).AddPrelu().Build();
 }
 
-// The mirror's half is queued before the CPU begins with its own, and nothing between them waits
-// for the mirror, wherever the operators around are.
+// The mirror's half is queued before the CPU begins with its own. Nothing between them waits for
+// the mirror, on whatever devices the operators before and after are.
 TEST(Placement, HalvesOfALayerAreComputedAtTheSameTime) {
   const Graph graph = ThreeOperators();
   const Outputs expected = RunAlone(graph);
@@ -129,7 +129,7 @@ TEST(Placement, HalvesOfALayerAreComputedAtTheSameTime) {
               ElementsAre("cpu 0", "in", "mirror 1", "cpu 1", "in", "mirror 1 2", "out"));
 }
 
-// The second reads what the first has made.
+// The second layer reads what the first one makes.
 TEST(Placement, LayersOneAfterTheOtherAreCutBoth) {
   ModelBuilder builder(kTfLiteFloat32, {1, 6, 6, 33});
   const Graph graph = builder.AddQuantize()
@@ -143,7 +143,7 @@ TEST(Placement, LayersOneAfterTheOtherAreCutBoth) {
                                      "mirror 2", "cpu 2", "out", "cpu 2"));
 }
 
-// Nothing but the quantization reads the sum, and so it is absorbed where both may be.
+// Only the quantization reads the sum. So the sum is absorbed if both may be on one device.
 TEST(Placement, WhatCouldBeAbsorbedIsWhereItIsPlaced) {
   ModelBuilder builder(kTfLiteFloat32, {1, 6, 6, 33});
   const Graph graph = builder.AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone).AddQuantize().Build();
@@ -156,7 +156,7 @@ TEST(Placement, WhatCouldBeAbsorbedIsWhereItIsPlaced) {
   EXPECT_THAT(calls({On(kCpu), On(kMirror)}), ElementsAre("cpu 0", "in", "mirror 1", "out"));
   EXPECT_THAT(calls({On(kMirror), On(kCpu)}), ElementsAre("in", "mirror 0", "out", "cpu 1"));
   EXPECT_THAT(calls({On(kMirror), On(kMirror)}), ElementsAre("in", "mirror 1", "out"));
-  // What is not said of the one is as with the other.
+  // The quantization has no place of its own, so it absorbs the sum and runs in the sum's place.
   EXPECT_THAT(calls({On(kMirror)}), ElementsAre("in", "mirror 1", "out"));
 }
 

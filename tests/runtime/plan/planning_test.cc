@@ -1,5 +1,5 @@
-// Graphs so large that planning in more than linear time would take minutes: what this tests is
-// that it ends.
+// Plans graphs that are so large that more than linear time would take minutes. The test is that
+// planning ends.
 #include <gtest/gtest.h>
 
 #include "tests/host/mini_host.h"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kMany = 30000;
 
-// Plans and runs the graph, all of whose operators are to be claimed.
+// Plans and runs the graph, all of whose operators must be claimed.
 void MustRun(const ModelBuilder& builder, const DelegateOptions& options = {}) {
   const DelegatePtr delegate = CreateDelegate(options);
   const Graph graph = builder.Build();
@@ -28,7 +28,7 @@ TEST(Planning, ProductsBeforeBits) {
   MustRun(builder.AddQuantize());
 }
 
-// Each is found from the one after it, and none can be absorbed.
+// The search finds each activation from the one after it, and none can be absorbed.
 TEST(Planning, ActivationsBeforeBits) {
   ModelBuilder builder(kTfLiteFloat32, {1, 4, 4, 1});
   for (int i = 0; i < kMany; ++i) builder.AddRelu(kTfLiteBuiltinRelu);
@@ -42,7 +42,7 @@ TEST(Planning, ActivationsOfBits) {
   MustRun(builder);
 }
 
-// Every one of many sums of one group reads what a group of its own has made.
+// Many sums are in one group, and each reads the result of another group.
 TEST(Planning, SumsOfManyGroups) {
   ModelBuilder builder(kTfLiteFloat32, {1, 4, 4, 1});
   const int input = builder.LastTensor();
@@ -57,7 +57,7 @@ TEST(Planning, SumsOfManyGroups) {
   MustRun(builder);
 }
 
-// All of them read one tensor.
+// All sums read one tensor.
 TEST(Planning, SumsOfOneShortcut) {
   ModelBuilder builder(kTfLiteFloat32, {1, 4, 4, 1});
   builder.AddQuantize().AddDequantize(kTfLiteFloat32);
@@ -69,7 +69,7 @@ TEST(Planning, SumsOfOneShortcut) {
   MustRun(builder);
 }
 
-// As many groups and tensors in memory as steps.
+// There are as many groups, and as many tensors in memory, as steps.
 TEST(Planning, StepsOneByOne) {
   ModelBuilder builder(kTfLiteFloat32, {1, 1, 1, 1});
   for (int i = 0; i < kMany / 4; ++i) builder.AddQuantize().AddDequantize(kTfLiteFloat32);

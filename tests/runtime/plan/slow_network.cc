@@ -15,7 +15,7 @@
 namespace larq_engine::testing {
 namespace {
 
-// Milliseconds on the CPU and on the mirror. Much more than the machine needs.
+// Milliseconds on the CPU and on the mirror. They are much longer than the machine needs.
 constexpr std::array<std::array<double, 2>, 12> kMilliseconds = {{
     {0.2, 0.4},
     {2.0, 0.5},
@@ -58,7 +58,7 @@ class SlowSegment : public Segment {
   double seconds_;
 };
 
-// The CPU, with known costs of operators.
+// The CPU with known costs of operators.
 class SlowCpu : public Executor {
  public:
   SlowCpu(const EngineOptions& options, bool slow) : cpu_(options), slow_(slow) {}
@@ -96,13 +96,13 @@ Graph MakeGraph() {
 }  // namespace
 
 SlowNetwork::SlowNetwork() : graph_(MakeGraph()) {
-  std::map<int, size_t> value_of;  // of tensors
+  std::map<int, size_t> value_of;  // indexed by tensor
   value_of[graph_.inputs[0]] = AddValue(-1, graph_.inputs[0]);
   for (size_t i = 0; i < graph_.operators.size(); ++i) {
     const GraphOperator& op = graph_.operators[i];
     AssignOp& added = problem_.ops.emplace_back();
     for (int input : op.inputs) {
-      if (value_of.contains(input)) added.inputs.push_back(value_of[input]);  // no constant
+      if (value_of.contains(input)) added.inputs.push_back(value_of[input]);  // else a constant
     }
     added.output = value_of[op.outputs[0]] = AddValue(static_cast<int>(i), op.outputs[0]);
     added.seconds = {KnownSeconds(i, 0), KnownSeconds(i, 1)};

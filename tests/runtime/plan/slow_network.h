@@ -1,5 +1,5 @@
-// A residual network over two devices whose operators and copies take known times: some operators
-// are faster on the one, some on the other, and moving what lies between them has its price.
+// A residual network over two devices whose operators and copies take known times. Some operators
+// are faster on the CPU, others on the mirror, and transfers between them cost time.
 #ifndef LARQ_ENGINE_TESTS_RUNTIME_PLAN_SLOW_NETWORK_H_
 #define LARQ_ENGINE_TESTS_RUNTIME_PLAN_SLOW_NETWORK_H_
 
@@ -12,19 +12,20 @@
 
 namespace larq_engine::testing {
 
-// Blocks of a quantization, a convolution, and a sum with what the block reads.
+// The network has blocks of a quantization, a convolution, and the sum with the block's input.
 class SlowNetwork {
  public:
   SlowNetwork();
 
   const Graph& graph() const { return graph_; }
-  // Its operators are those of the graph, in their order.
+  // Its operators are those of the graph, in the same order.
   const AssignProblem& problem() const { return problem_; }
-  // The graph's tensor that a value of the problem is.
+  // Returns the graph's tensor for a value of the problem.
   const GraphTensor& Tensor(size_t value) const { return graph_.tensors[tensor_of_[value]]; }
 
-  // With each operator on the device that is named; with none named, where the engine chooses.
-  // `slow`: all takes the known times; else what the machine needs.
+  // Makes a delegate with each operator on the device that `device` names; if it is empty, the
+  // engine chooses. With `slow`, operators and copies take the known times, else the time that the
+  // machine needs.
   DelegatePtr MakePlaced(const std::vector<size_t>& device, bool slow) const;
 
  private:
@@ -32,10 +33,10 @@ class SlowNetwork {
 
   Graph graph_;
   AssignProblem problem_;
-  std::vector<size_t> tensor_of_;  // of each value
+  std::vector<size_t> tensor_of_;  // for each value
 };
 
-// Of a tensor of 32-bit elements.
+// Returns the bytes of a tensor of 32-bit elements.
 size_t TensorBytes(const GraphTensor& tensor);
 
 }  // namespace larq_engine::testing
