@@ -1,7 +1,7 @@
-"""Small networks with the forms of published binary networks, written from what papers tell.
+"""Small networks with the forms of published binary networks, written from their papers.
 
-Each has the original's signs, binarizers, scales and order of layers, of fewer and narrower ones.
-Those that tests/torch/networks.py has are used from there.
+Each has the original's signs, binarizers, scales and order of layers, but fewer and narrower
+layers. The forms that tests/torch/networks.py has are used from there.
 """
 
 import itertools
@@ -30,7 +30,7 @@ class PlainSign(torch.autograd.Function):
 
 
 class TanhSign(nn.Module):
-    """BNext's: the sign, with the gradient of a steep hyperbolic tangent."""
+    """BNext's sign, with the gradient of a steep hyperbolic tangent."""
 
     def forward(self, x):
         soft = torch.tanh(3 * x)
@@ -129,7 +129,7 @@ class BNextHalf(nn.Module):
 
 
 class BNextBlock(nn.Module):
-    """An attention half, and feed-forward halves that are joined where channels double."""
+    """An attention half, and feed-forward halves that are joined if channels double."""
 
     def __init__(self, channels, filters, stride):
         super().__init__()
@@ -149,7 +149,7 @@ def bnext():
 
 
 class BalancedConv(nn.Conv2d):
-    """IR-Net's: balanced and normed weights, scaled by powers of two."""
+    """IR-Net's layer: balanced and normed weights, scaled by powers of two."""
 
     binary_input = True
 
@@ -169,7 +169,7 @@ class FloatInputConv(BalancedConv):
 
 
 class IrBlock(nn.Module):
-    """The ResNet20 of CIFAR-10: shortcuts are slices with channels of zeros at both sides."""
+    """A block of the ResNet20 of CIFAR-10: shortcuts are slices with zero channels at both ends."""
 
     def __init__(self, channels, filters, stride, conv):
         super().__init__()
@@ -265,7 +265,7 @@ def adabin():
 
 
 class XnorConv(nn.Module):
-    """Batch norm, sign, convolution of scaled signs, relu; as a dense layer for one pixel."""
+    """Batch norm, sign, convolution of scaled signs, relu; for one pixel, a dense layer."""
 
     def __init__(self, channels, filters, size, *, stride=1, dense=False, means=False):
         super().__init__()
@@ -316,7 +316,7 @@ class XnorAlexNet(nn.Module):
 
 
 def xnor_nin():
-    """XNOR-Net's network in network: padded pools of both kinds."""
+    """Builds XNOR-Net's network in network, with padded pools of both kinds."""
     return nn.Sequential(
         *(nn.Conv2d(3, 32, 5, padding=2), nn.BatchNorm2d(32, eps=1e-4), nn.ReLU()),
         *(XnorConv(32, 64, 1), XnorConv(64, 32, 1), nn.MaxPool2d(3, 2, padding=1)),
@@ -327,7 +327,7 @@ def xnor_nin():
 
 
 def xnor_means():
-    """The paper's own layer, that scales pixels as well."""
+    """Builds a network of the paper's own layer, which scales pixels as well."""
     blocks = [XnorConv(32, 32, 3, means=True), XnorConv(32, 64, 3, stride=2, means=True)]
     return Ends(blocks, 32, 64)
 
@@ -348,7 +348,7 @@ class BinarizedLinear(nn.Linear):
 
 
 def binarynet():
-    """The VGG of CIFAR-10: pool, batch norm, hard tangent; all biases, all layers binary."""
+    """Builds the VGG of CIFAR-10: pool, batch norm, hard tangent; all biases, all layers binary."""
 
     def step(channels, filters, *pool):
         own = BinarizedConv(channels, filters, 3, padding=1)
@@ -369,7 +369,7 @@ def binarynet():
 
 
 class ReducedConv(nn.Conv2d):
-    """Weights centred and scaled by the mean size, as a norm of one."""
+    """A layer with weights centred and scaled by the mean size, as a norm of one."""
 
     def forward(self, x):
         weight = self.weight - self.weight.mean(1, keepdim=True)
@@ -379,7 +379,7 @@ class ReducedConv(nn.Conv2d):
 
 
 class BatsConv(nn.Module):
-    """Batch norm, sign, convolution, PReLU; of groups, and dilated ones."""
+    """Batch norm, sign, convolution, PReLU; some have groups, and some are dilated."""
 
     def __init__(self, channels, filters, size, stride=1, groups=1, dilation=1):
         super().__init__()
@@ -409,7 +409,7 @@ class FactorizedReduce(nn.Module):
 
 
 class BatsCell(nn.Module):
-    """Nodes that sum two operations each, and a concatenation of all."""
+    """A cell of nodes that sum two operations each, and a concatenation of all nodes."""
 
     def __init__(self, before, channels, width, stride):
         super().__init__()
@@ -482,7 +482,7 @@ def relu_resnet():
 
 
 def _quantizer(parent, bits, **options):
-    """Of narrow ranges and a constant scale, as FINN's trainings use them."""
+    """Makes a quantizer of a narrow range and a constant scale, as FINN's trainings use."""
     from brevitas.core.bit_width import BitWidthImplType
     from brevitas.core.quant import QuantType
     from brevitas.core.restrict_val import FloatToIntImplType, RestrictValueType
@@ -517,7 +517,7 @@ def value_quantizer(bits):
 
 
 def _spread(module):
-    """Weights as FINN's trainings begin with, which use all of a quantizer's levels."""
+    """Gives a module the weights that FINN's trainings begin with, which use all levels."""
     for part in module.modules():
         if isinstance(part, nn.Conv2d | nn.Linear):
             nn.init.uniform_(part.weight, -1.0, 1.0)
@@ -619,11 +619,11 @@ class Form:
 
     Attributes:
         make: Makes the module.
-        shape: The image's.
-        binary: How many of its layers are binary.
+        shape: Shape of the image.
+        binary: Number of its binary layers.
         others: Sizes of other images that it can take.
-        quantized: Whether it is of Brevitas' quantizers, which go through QONNX as well.
-        has_plain_signs: Whether it has torch.sign in front of binary layers, whose zeros the user
+        quantized: True if it is of Brevitas' quantizers, which go through QONNX as well.
+        has_plain_signs: True if it has torch.sign in front of binary layers, whose zeros the user
             decides about.
     """
 
@@ -663,7 +663,7 @@ FORMS = {
     "IR-Net, ResNet": Form(irnet, _ODD, 4, (16, 19)),
     "IR-Net, weights only": Form(lambda: irnet(FloatInputConv), _ODD, 0, (16, 19)),
     "IR-Net, VGG": Form(IrVgg, _IMAGE, 3),
-    # A file of it may refuse other sizes: what its pads add to the results is a constant image.
+    # Its file may refuse other sizes, as its pads add a constant image to the results.
     "AdaBin, ResNet": Form(adabin, (3, 18, 18), 2, (16, 20), has_plain_signs=False),
     "AdaBin, no pads": Form(
         lambda: networks.AdaBinNet(padding=0), _ODD, 2, (16, 19), has_plain_signs=False

@@ -3,9 +3,9 @@
     .venv-torch/bin/python -m tests.corpus.networks > table.md
 
 Each row is a network and a door: `convert_torch`, both exporters of PyTorch to ONNX, and Brevitas'
-exporter to QONNX. Of each it tells the binary layers, the largest difference from the module as
-PyTorch runs it (as a share of the largest output), the bytes of weights of binary layers against
-their bits, and what batches and other sizes of image gave.
+exporter to QONNX. A row has the binary layers, the largest difference from the module as PyTorch
+runs it (as a share of the largest output), the bytes of the binary layers' weights against their
+bits, and the batches and other sizes of image that gave right results.
 """
 
 import argparse
@@ -26,15 +26,16 @@ from larq_engine.converter import rules_binary
 from tests.corpus.forms import FORMS, Form
 from tests.torch.networks import with_random_statistics
 
-# What rounding adds up to, of the largest output.
+# Accumulated rounding, as a share of the largest output.
 TOLERANCE = 1e-4
 BATCHES = (1, 2, 9)
-# The inputs are those of so many whose values stay furthest from the edges of signs.
-_DRAWN = 61  # no layer has so many filters, so weights are told from values
+# Number of random images, of which those are taken whose values stay furthest from the edges of
+# signs.
+_DRAWN = 61  # no layer has as many filters, so weights are told from values
 
 
 class _Margins(TorchDispatchMode):
-    """For each sample, how near a value comes to where a sign or a rounding changes."""
+    """Measures, for each sample, how near a value comes to where a sign or a rounding changes."""
 
     _COMPARISONS = ("ge", "gt", "le", "lt")
 
@@ -50,21 +51,21 @@ class _Margins(TorchDispatchMode):
 
     def _measure(self, name: str, x: torch.Tensor, *other: torch.Tensor | float) -> None:
         if not x.is_floating_point() or not x.ndim or x.shape[0] != len(self.found):
-            return  # of weights
+            return  # these are weights
         if name == "round":
             distance = (x - torch.floor(x) - 0.5).abs()
         elif name == "sign":
             distance = x.abs()
         else:
             distance = (x - other[0]).abs()
-        # What is exactly on an edge, such as a relu's 0, is there for every host.
+        # A value exactly on an edge, such as a relu's 0, is exact in every host.
         distance = torch.where(distance == 0, torch.inf, distance)
         nearest = distance.reshape(len(distance), -1).amin(1) / x.abs().max()
         self.found = torch.minimum(self.found, nearest)
 
 
 def draw_images(module: nn.Module, shape: tuple[int, ...], seed: int) -> torch.Tensor:
-    """Images at which rounding brings no value to the other side of a sign's edge."""
+    """Returns images at which rounding brings no value to the other side of a sign's edge."""
     images = torch.rand(_DRAWN, *shape, generator=torch.Generator().manual_seed(seed))
     margins = _Margins(_DRAWN)
     with torch.no_grad(), margins:
@@ -75,7 +76,7 @@ def draw_images(module: nn.Module, shape: tuple[int, ...], seed: int) -> torch.T
 
 @dataclass
 class Row:
-    """What came of a network at a door."""
+    """Results of a network at a door."""
 
     name: str
     door: str
@@ -138,7 +139,7 @@ DOORS = {
 
 
 def doors_of(form: Form) -> list[str]:
-    """Brevitas' quantizers have no signs that PyTorch's own exporters write as ONNX's."""
+    """Returns the doors of a form: QONNX is only for Brevitas' quantizers."""
     return [door for door in DOORS if door != "QONNX" or form.quantized]
 
 
@@ -149,7 +150,7 @@ def try_network(name: str, door: str, seed: int) -> Row:
     images = draw_images(module, form.shape, seed)
     options = {"sign_of_zero": "+1"} if form.has_plain_signs else {}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the exporters
+        warnings.simplefilter("ignore")  # the exporters warn
         try:
             converted = DOORS[door](module, images[:1], options)
         except Exception as error:
@@ -171,7 +172,7 @@ def try_network(name: str, door: str, seed: int) -> Row:
     sizes = []
     for size in form.others:
         what, others = f"{size} x {size}", draw_images(module, (3, size, size), seed)
-        # A file may say that it has one size, aloud: the table tells it, and it is not wrong.
+        # A file may declare that it has one size; the table says so, and that is not wrong.
         if not _takes(model, others):
             sizes.append(f"{what} refused")
         elif _compare(row, model, module, others, what):

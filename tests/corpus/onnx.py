@@ -2,11 +2,11 @@
 
     python -m tests.corpus.onnx --count 20000 --seed 1
 
-A graph is right if all of its outputs are what `onnx.reference` computes: of the batch that it was
-drawn with, of another where its batch is open, and of images of another size, for which it is
-converted again where the graph is one of that size as well. So must the file be when it is resized,
-if it does not refuse that size. The counts at the end tell what was right, wrong, and refused by
-which reason.
+A graph is right if all of its outputs are what `onnx.reference` computes: with the batch that it
+was drawn with, with another batch if that is open, and with images of another size, for which it is
+converted again if the graph is one of that size as well. The resized file must be right, too, if it
+does not refuse that size. The counts at the end tell what was right, wrong, and refused by which
+reason.
 """
 
 import argparse
@@ -25,20 +25,20 @@ from tests.converter.onnx_random import RandomNet, ReferenceFailsError, random_m
 from tests.converter.onnx_random_networks import random_network
 from tests.corpus.outcomes import blames_converter, difference, reason
 
-# How far off results of operators that round may be, as a share of the largest.
+# Largest error of operators that round, as a share of the largest result.
 _ROUNDING = 1e-5
 _MOST = 150  # letters of a reason
 
 
 @dataclass
 class Outcome:
-    """What became of a graph.
+    """Outcome of a graph.
 
     Attributes:
-        wrong: What is wrong, or "".
-        refused: Why it was refused, or "".
-        compared: How often outputs were compared, by what they were made of.
-        layers: What became of its layers.
+        wrong: A text about what is wrong, or "".
+        refused: The reason of a refusal, or "".
+        compared: Numbers of comparisons, by the kind of file that was run.
+        layers: Numbers of layers, by what they became.
     """
 
     wrong: str = ""
@@ -48,7 +48,7 @@ class Outcome:
 
 
 def draw(seed: int) -> RandomNet:
-    """Two of three are networks; the third is of any operators."""
+    """Draws a graph: two of three are networks; the third is of any operators."""
     return random_model(seed) if seed % 3 == 0 else random_network(seed)
 
 
@@ -112,11 +112,11 @@ def _compare_resized(
     ]
     try:
         expected = reference(content, inputs)
-    except Exception:  # a graph of one size alone, as what it adds or multiplies with says
+    except Exception:  # what the graph adds or multiplies with may allow only one size
         return
     if any(x.shape[:1] != inputs[0].shape[:1] for x in expected):
         return  # a Reshape took pixels for samples
-    # Of other numbers of pixels, means are rounded.
+    # Means over another number of pixels are rounded.
     rounds = made.rounds or any(
         "Mean" in n.op_type or "Average" in n.op_type for n in made.net.nodes
     )
@@ -164,7 +164,7 @@ def main() -> int:
     refused: Counter[str] = Counter()
     compared: Counter[str] = Counter()
     layers: Counter[str] = Counter()
-    with contextlib.suppress(KeyboardInterrupt):  # what was counted so far is told
+    with contextlib.suppress(KeyboardInterrupt):  # the counts so far are printed
         for seed in range(options.seed, options.seed + options.count):
             outcome = try_graph(seed)
             kind = "wrong" if outcome.wrong else "refused" if outcome.refused else "right"

@@ -1,4 +1,4 @@
-"""What the corpora have in common: how results differ, and what an error means."""
+"""Differences of results, and the meaning of errors, for all corpora."""
 
 import re
 
@@ -17,10 +17,10 @@ def difference(what: str, have: np.ndarray, want: np.ndarray, tolerance: float) 
 
 
 def blames_converter(error: Exception) -> bool:
-    """Returns whether an error is of the self-check or of a reader's code, not of the model."""
+    """Tells whether an error is of the self-check or of a reader's code, not of the model."""
     return any(words in str(error) for words in ("self-check", "at fault", "report it"))
 
 
 def reason(text: str, most: int) -> str:
-    """Returns the start of a text without what is of one model alone, to count by."""
+    """Returns the start of a text without names and numbers of one model, to count by."""
     return re.sub(r"-?\d+(\.\d+)?", "N", re.sub(r"'[^']*'", "'...'", text))[:most]

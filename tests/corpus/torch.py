@@ -4,9 +4,9 @@
 
 Exporting takes longer than all else, so several networks are converted as the parts of one module,
 and mostly without the converter's own check. A network is right if its output is PyTorch's at
-batches of 1, 2 and 9 and at another size of image. One that is not, or that is refused, is
-converted again by itself, with the check: a file may refuse another size, if it says so. What is
-wrong is printed at once; the counts at the end tell what was right, wrong, and refused by which
+batches of 1, 2 and 9 and at another size of image. A network that is not right, or that is refused,
+is converted again by itself, with the check: a file may refuse another size, if it says so. Wrong
+results are printed at once; the counts at the end tell what was right, wrong, and refused by which
 reason. Several processes may run other seeds each.
 """
 
@@ -31,11 +31,11 @@ from tests.torch.random_modules import CHANNELS, SIZES, RandomModule, RandomModu
 _BATCHES = (1, 2, 9)
 # Refusals cost another conversion of the rest, so more parts are no faster.
 PARTS = 8
-# One of so many groups is converted with the check.
+# One of this many groups is converted with the check.
 GROUPS = 16
-# How far off means, and results of sums beyond 24 bits, may be, as a share of the largest.
+# Largest error of means, and of sums beyond 24 bits, as a share of the largest result.
 _ROUNDING = 1e-5
-# The names of steps that mostly make a file of one size. Beside others they would cost several
+# Names of steps that mostly make a file of one size. Beside other networks they would cost several
 # conversions until it is known which of the networks has them.
 _OF_ONE_SIZE = ("slice: half", "slice: pairs", "pool, rounded up")
 _MOST = 300  # letters of a reason
@@ -43,14 +43,14 @@ _MOST = 300  # letters of a reason
 
 @dataclass
 class Outcome:
-    """What became of networks.
+    """Outcomes of networks.
 
     Attributes:
-        right: How many are right.
-        wrong: What is wrong, by seeds.
-        refused: Why they were refused, by seeds.
-        fixed: Why files have one size, by seeds; they are right at that.
-        layers: What became of layers.
+        right: Number of networks that are right.
+        wrong: Texts about what is wrong, by seeds.
+        refused: Reasons of refusals, by seeds.
+        fixed: Reasons why files have one size, by seeds; they are right at that size.
+        layers: Numbers of layers, by what they became.
     """
 
     right: int = 0
@@ -62,7 +62,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class _Options:
-    """What a group of networks has in common, by its number."""
+    """Options of a group of networks, which follow from its number."""
 
     flattens: bool
     open_batch: bool
@@ -85,7 +85,7 @@ class _Options:
 
 
 def try_group(seeds: Sequence[int], outcome: Outcome) -> None:
-    """Converts and compares networks of one group, and some by themselves at once."""
+    """Converts and compares networks of one group, some of them by themselves at once."""
     alone = [] if _Options.of(seeds[0]).flattens else list(filter(_has_one_size, seeds))
     for seed in alone:
         _try_alone(seed, "", outcome)
@@ -93,7 +93,7 @@ def try_group(seeds: Sequence[int], outcome: Outcome) -> None:
 
 
 def _has_one_size(seed: int) -> bool:
-    """Returns whether a network that need not be flattened mostly has a file of one size."""
+    """Tells whether a network that need not be flattened mostly has a file of one size."""
     net = RandomModule(seed, flattens=False).eval()
     if any(name in str(net) for name in _OF_ONE_SIZE):
         return True
@@ -124,7 +124,7 @@ def try_networks(seeds: Sequence[int], outcome: Outcome) -> None:
 
 
 def _held_by(converted: bytes) -> list[int]:
-    """The networks that have an operator with an image of one size."""
+    """Returns the networks that have an operator with an image of one size."""
     images = [
         op.output.name
         for op in schema.read(converted).graphs[0].ops
@@ -136,7 +136,7 @@ def _held_by(converted: bytes) -> list[int]:
 
 
 def _try_parts(seeds: Sequence[int], at_fault: Iterable[int], why: str, outcome: Outcome) -> None:
-    """Goes on with networks that were refused together; what may be at fault goes by itself."""
+    """Goes on with networks that were refused together; those at fault go by themselves."""
     chosen = {seeds[number] for number in at_fault}
     if len(seeds) == 1:
         _try_alone(seeds[0], why, outcome)
@@ -153,9 +153,9 @@ def _try_alone(seed: int, why: str, outcome: Outcome) -> None:
     """Converts a network with the converter's check.
 
     Args:
-        seed: The network's.
-        why: Why it was refused or wrong in its group; empty if it was in none.
-        outcome: What became of it is added.
+        seed: Seed of the network.
+        why: The reason why it was refused or wrong in its group; empty if it was in none.
+        outcome: The outcomes, to which that of the network is added.
     """
     options = _Options.of(seed)
     module = RandomModules([seed], options.flattens).eval()
@@ -174,7 +174,7 @@ def _try_alone(seed: int, why: str, outcome: Outcome) -> None:
         if not text and fixed:
             text, table = fixed, outcome.fixed
         elif not text and (not why or _is_of_another_size(why)):
-            outcome.right += 1  # Without the check, files have one size.
+            outcome.right += 1  # files have one size without the check
             return
         elif not text:
             text = f"right by itself, with the check; without it, or beside others: {why}"
@@ -206,7 +206,7 @@ def _is_wrong(error: Exception) -> bool:
 def _compare(
     module: RandomModules, converted: bytes, sizes: Sequence[tuple[int, int]], is_open: bool
 ) -> list[str] | str:
-    """How outputs differ from PyTorch's, by networks; one text if the file does not run."""
+    """Returns texts on differences from PyTorch, by networks; one text if the file does not run."""
     model = larq_engine.Interpreter(converted)
     found = [""] * len(module.nets)
     generator = torch.Generator().manual_seed(1)
@@ -216,10 +216,10 @@ def _compare(
             x = torch.randint(-16, 17, shape, generator=generator) / 4
             expected = [_expected(net, x) for net in module.nets]
             if all(want is None for want in expected):
-                continue  # No file could compute what the modules do not.
+                continue  # no file could compute what the modules do not
             try:
                 if batch == 1 or is_open:
-                    model.resize([shape])  # Else samples are run one by one.
+                    model.resize([shape])  # else samples run one by one
                 got = model.predict(x.numpy())
             except Exception as error:
                 return f"{shape}: {type(error).__name__}: {error}"
@@ -231,7 +231,7 @@ def _compare(
 
 
 def _expected(net: torch.nn.Module, x: torch.Tensor) -> np.ndarray | None:
-    """What PyTorch computes; None if it cannot: shortcuts of two sizes may be of one at another."""
+    """Returns what PyTorch computes; None if it cannot, as shortcuts may not fit at this size."""
     try:
         with torch.no_grad():
             return net(x).numpy()
@@ -243,7 +243,7 @@ def _expected(net: torch.nn.Module, x: torch.Tensor) -> np.ndarray | None:
 
 @contextlib.contextmanager
 def small_networks():
-    """Small layers stand for large ones, and what was not checked is resized all the same."""
+    """Makes small layers stand for large ones, and resizes files that were not checked."""
     places = [
         (rules_binary, "_has_few_products", lambda layer: False),
         (reader, "NOT_COMPARED", ""),
@@ -268,7 +268,7 @@ def main() -> int:
     gc.freeze()
     outcome = Outcome()
     done, first, end = 0, options.seed, options.seed + options.count
-    with contextlib.suppress(KeyboardInterrupt), small_networks():  # what was counted is told
+    with contextlib.suppress(KeyboardInterrupt), small_networks():  # the counts so far are printed
         while first < end:
             after = min(end, (first // PARTS + 1) * PARTS)
             try_group(range(first, after), outcome)
