@@ -1,4 +1,4 @@
-"""The project's documents, and what is in them."""
+"""Finds the project's documents and their blocks of code."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ _CODE = re.compile(r"^```(.*?)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 def blocks(document: Path, *languages: str) -> list[str]:
-    """The blocks of code in one of these languages; "" is that of blocks that name none."""
+    """Returns the blocks of code in one of these languages; "" is for blocks that name none."""
     return [code for language, code in _CODE.findall(document.read_text()) if language in languages]
 
 

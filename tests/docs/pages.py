@@ -1,8 +1,8 @@
 """The Python of the documents' pages, as programs that run.
 
-Each block runs in a folder of its own, with the files and the names that its page speaks of. Where
-they run: without TensorFlow in tests/docs, with it there as well, with PyTorch in tests/torch, with
-Ray in tests/ray. The tutorial's are in tutorial.py.
+Each block runs in a folder of its own, with the files and the names that its page speaks of. Blocks
+run in tests/docs without TensorFlow and, if it is installed, with it; in tests/torch with PyTorch;
+in tests/ray with Ray. The tutorial's programs are in tutorial.py.
 """
 
 from dataclasses import dataclass
@@ -93,7 +93,7 @@ pandas.DataFrame({"image": images}).to_parquet("images/part.parquet")
 
 
 def _run_file(name: str) -> str:
-    """A program that runs the model of the file."""
+    """Returns a program that runs the model of the file."""
     return f"""
 import numpy, larq_engine
 with larq_engine.Interpreter("{name}") as interpreter:
@@ -109,11 +109,11 @@ class Snippet:
     """A block of Python of a page."""
 
     page: str
-    number: int  # of the page's blocks of Python
+    number: int  # place among the page's blocks of Python
     before: str = ""  # a program that makes the files that the page speaks of
     given: str = ""  # lines in front of it: names that the page speaks of
-    after: str = ""  # lines behind it, which check what it made
-    error: str = ""  # what it ends with, where it ends with an error
+    after: str = ""  # lines behind it, which check its results
+    error: str = ""  # the error that it ends with, if it does
 
     def __str__(self) -> str:
         return f"{self.page}-{self.number}"
@@ -124,7 +124,7 @@ class Snippet:
 
 
 def check(snippet: Snippet, folder: Path) -> None:
-    """Runs it in the folder."""
+    """Runs a snippet in the folder."""
     if snippet.before:
         run_well(snippet.before, folder)
     block = blocks(ROOT / snippet.page, "python")[snippet.number]
@@ -170,7 +170,7 @@ QUICK = [
         after="test_doubling_goes_into_the_multiplier(np.random.default_rng(1))",
     ),
 ]
-# They measure, for half a minute each.
+# These snippets measure, for half a minute each.
 SLOW = [
     Snippet("docs/placement.md", 0, _EXAMPLE + _PROFILE, after=_run_file("placed.tflite")),
     Snippet("docs/profile.md", 0, _EXAMPLE, after="assert open('profile.json').read()"),
@@ -211,7 +211,7 @@ RAY = [
         "assert [len(row) for row in next(scores([part])).scores] == 40 * [10]",
     ),
 ]
-# Why the others do not run here.
+# Reasons why other snippets do not run here.
 NOT_RUN = {
     ("docs/converter.md", 6): "names signs of the reader's network; tests/torch chooses by layer",
     ("docs/gpu.md", 0): "needs a GPU",

@@ -9,8 +9,8 @@ from tests.docs.documents import ROOT
 
 
 def run(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Returns how it ended, and what it printed."""
-    # One thread: PyTorch's wait for each other for seconds where others have the cores.
+    """Runs a program; returns its exit status and its output."""
+    # PyTorch's threads wait for each other for seconds if others have the cores, so there is one.
     environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     environment.pop("TF_USE_LEGACY_KERAS", None)
     program = folder / "program.py"
@@ -21,12 +21,12 @@ def run(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=900,  # those that train take two minutes on two busy cores
+        timeout=900,  # programs that train take two minutes on two busy cores
     )
 
 
 def run_well(text: str, folder: Path) -> str:
-    """Returns what it printed; it must not end with an error."""
+    """Runs a program that must not end with an error; returns its output."""
     done = run(text, folder)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -1,4 +1,4 @@
-"""Forms for issues have what the tracker reads of them."""
+"""Forms for issues have the parts that the tracker reads."""
 
 from pathlib import Path
 

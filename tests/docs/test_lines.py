@@ -7,7 +7,7 @@ import pytest
 from tests.docs.documents import DOCUMENTS, ROOT, without_code
 
 _MOST = 100
-# What cannot be broken: rows of tables, headings, pictures.
+# Lines that cannot be broken: rows of tables, headings, pictures.
 _WHOLE = ("|", "#", "![")
 
 

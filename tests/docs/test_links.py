@@ -12,13 +12,13 @@ _TITLE = re.compile(r"^#+ +(.*)$", re.MULTILINE)
 
 
 def anchors(document: Path) -> set[str]:
-    """What a link behind `#` may be: titles in lower case, spaces as dashes, without the signs."""
+    """Returns what links may have behind `#`: titles in lower case, with dashes for spaces."""
     titles = _TITLE.findall(without_code(document))
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 def find_broken(document: Path) -> list[str]:
-    """Links to other places of the project that are not there."""
+    """Returns links to places of the project that do not exist."""
     broken = []
     for link in _LINK.findall(without_code(document)):
         if re.match(r"[a-z]+:", link):
@@ -37,7 +37,7 @@ def test_links_hold(document: Path) -> None:
 
 
 def test_each_page_is_linked() -> None:
-    """What no other page leads to is found by nobody."""
+    """Nobody finds a page that no other page leads to."""
     linked = {
         (document.parent / link.partition("#")[0]).resolve()
         for document in DOCUMENTS

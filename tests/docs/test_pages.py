@@ -1,4 +1,4 @@
-"""What the documents say in Python runs: pages.py says with what."""
+"""The Python of the documents runs; pages.py says with what."""
 
 from pathlib import Path
 

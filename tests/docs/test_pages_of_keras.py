@@ -1,4 +1,4 @@
-"""What the documents say in Python of TensorFlow and Keras runs."""
+"""The Python of the documents about TensorFlow and Keras runs."""
 
 from pathlib import Path
 

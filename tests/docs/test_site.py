@@ -30,7 +30,7 @@ def test_links_between_pages_hold(site: Path) -> None:
 
 
 def test_what_the_site_does_not_have_is_a_path(site: Path) -> None:
-    """The repository's files and pages are reached by links, the site's by its own."""
+    """Links to files that the site lacks become paths, and links between its pages stay."""
     contributing = (site / "contributing.md").read_text()
     assert "`larq_engine/kernels/bgemm.h`" in contributing
     assert "](converter.md#adding-a-rule)" in contributing

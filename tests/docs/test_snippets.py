@@ -1,4 +1,4 @@
-"""What the documents say to type exists: Python that compiles, names, commands, flags, targets."""
+"""The documents name things that exist: Python that compiles, names, commands, flags, targets."""
 
 import ast
 import itertools
@@ -22,7 +22,7 @@ every_document = pytest.mark.parametrize(
 
 
 def commands(document: Path, program: str) -> list[list[str]]:
-    """The words of each line of a shell that begins with this program."""
+    """Returns the words of each line of a shell that begins with this program."""
     lines = [line for block in blocks(document, *_SHELL) for line in block.splitlines()]
     return [shlex.split(line, comments=True) for line in lines if line.split(" ")[:1] == [program]]
 

@@ -1,4 +1,4 @@
-"""The page that counts the statements of larq's and LCE's tests names tests that are there."""
+"""The page that counts the statements of larq's and LCE's tests names tests that exist."""
 
 import re
 from pathlib import Path

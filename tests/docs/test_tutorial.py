@@ -1,4 +1,4 @@
-"""The tutorial's doors that TensorFlow has; the others are in tests/torch."""
+"""The tutorial's doors that TensorFlow has; tests/torch has the others."""
 
 import pytest
 

@@ -14,7 +14,7 @@ _BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 def program(door: str) -> str:
-    """Trains and converts."""
+    """Returns the program that trains and converts."""
     blocks = _blocks()
     if door == "ONNX":
         return blocks["PyTorch"][0] + blocks[door][0]
@@ -25,7 +25,7 @@ def program(door: str) -> str:
 
 
 def check(door: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Runs its programs and commands; the file is right as often as the tutorial promises."""
+    """Runs a door's programs and commands; the file is right as often as the tutorial promises."""
     assert "1 binary" in run_well(program(door), folder), "of the report"
     right = float(run_well(_blocks()["4. Run it"][0], folder).split()[-1])
     assert right > 0.8, "0.89 to 0.93 on the day that it was written"
@@ -39,7 +39,7 @@ def check(door: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def _blocks() -> dict[str, list[str]]:
-    """Of each section."""
+    """Returns the blocks of code of each section."""
     text = (ROOT / "docs" / "tutorial.md").read_text()
     titles = list(_SECTION.finditer(text))
     ends = [*(title.start() for title in titles[1:]), len(text)]
