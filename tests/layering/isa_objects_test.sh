@@ -6,9 +6,9 @@
 #   isa_objects_test.sh ARCHITECTURE ISA=ARCHIVE...    without ISA=, that of the archive before
 set -euo pipefail
 
-# What shows an ISA in a disassembly: AVX2 is every VEX form, AVX-512 its registers, masks and
-# broadcasts; UDOT's flags allow all of Armv8.2, of which a compiler would take the atomics; SME2 is
-# the registers of SVE and SME, and the words that an assembler knows no name for.
+# Patterns that show an ISA in a disassembly. AVX2 is every VEX form, and AVX-512 its registers,
+# masks and broadcasts. UDOT's flags allow all of Armv8.2, of which a compiler would take the
+# atomics. SME2 is the registers of SVE and SME, and the words that an assembler knows no name for.
 declare -A MARK=(
   [popcnt]='\bpopcnt\b'
   [avx2]='^\s*v[a-z0-9]+\s'
@@ -24,12 +24,12 @@ readonly ARCHITECTURE=$1
 shift
 case $ARCHITECTURE in
   x86_64) readonly LEVELS=(baseline popcnt avx2 avx512bw avx512vnni avx512vpopcntdq amxint8) ;;
-  aarch64) readonly LEVELS=(neon dotprod sme2) ;;  # neon: every CPU has it
+  aarch64) readonly LEVELS=(neon dotprod sme2) ;;  # every CPU has neon
 esac
 tools=
 if [[ $(uname -m) != "$ARCHITECTURE" ]]; then tools=$ARCHITECTURE-linux-gnu-; fi
 
-# The instructions only: no addresses, bytes, headings or names of functions.
+# Prints only the instructions: no addresses, bytes, headings or names of functions.
 instructions() {
   "${tools}objdump" -d --no-show-raw-insn "$1" | sed -n 's/[<#].*//; s/^ *[0-9a-f]*:\t//p'
 }
@@ -46,8 +46,8 @@ above() {
   done
 }
 
-# Prints what an archive defines for other files and is neither a row nor a row's loop in assembler.
-# The linker merges weak symbols ('W', 'V', 'u').
+# Prints the symbols that an archive defines for other files and that are neither a row nor a row's
+# loop in assembler. The linker merges weak symbols ('W', 'V', 'u').
 not_rows() {
   "${tools}nm" -C --defined-only --extern-only "$1" |
     grep -P '^[0-9a-f]+ ' |
@@ -73,7 +73,8 @@ for argument in "$@"; do
   [[ $isa == baseline ]] && continue
   found=$(not_rows "$archive")
   [[ -z $found ]] || fail "$archive defines what another file's copy could be merged with:"$'\n'"$found"
-  # The check can fail: seen from the level below, this ISA's own instructions are a breach.
+  # This shows that the check can fail: seen from the level below, this ISA's own instructions are a
+  # breach.
   for ((i = 1; i < ${#LEVELS[@]}; ++i)); do
     if [[ ${LEVELS[i]} == "$isa" && -z $(above "${LEVELS[i - 1]}" "$archive") ]]; then
       fail "$archive: no instruction of $isa was seen in it"

@@ -1,8 +1,8 @@
-"""Who may know whom: the rules of ARCHITECTURE.md, checked on the sources.
+"""Checks the rules of ARCHITECTURE.md about who may depend on whom on the sources.
 
 A rule is a function from sources (path -> text) to a list of violations. Each has two tests: the
-repository has no violation, and a made-up source that breaks the rule has one, which shows that
-the rule can fail.
+repository has no violation, and a made-up source that breaks the rule has one, which shows that the
+rule can fail.
 """
 
 import ast
@@ -48,7 +48,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 # ---- C++ -----------------------------------------------------------------------------------------
 
-# Headers of the C++ library that bring threads, I/O streams or files, which kernels do without.
+# Headers of the C++ library that bring threads, I/O streams or files, which kernels must not use.
 NOT_FOR_KERNELS = {
     "atomic",
     "condition_variable",
@@ -65,8 +65,8 @@ NOT_FOR_KERNELS = {
 # linker keeps one copy for the whole program, and might keep the one that needs that ISA.
 FOR_ISA_FILES = {"arm_neon.h", "cstddef", "cstdint", "cstring", "immintrin.h"}
 
-# Files that may include more: what this CPU has, only the system knows; what interpreters share
-# has a lock.
+# Files that may include more. Only the system knows the features of this CPU, and memory that
+# interpreters share has a lock.
 KERNELS_MAY_INCLUDE_TOO = {
     "larq_engine/kernels/cpu_features.cc": ("sys/auxv.h", "sys/syscall.h", "unistd.h"),
     "larq_engine/kernels/process_mutex.cc": ("mutex", "pthread.h"),
@@ -75,7 +75,7 @@ KERNELS_MAY_INCLUDE_TOO = {
     "larq_engine/kernels/cuda/image.cc": ("larq_engine/version.h",),
     "larq_engine/kernels/shared_buffer.cc": ("mutex",),
 }
-# What tests compile in a GPU's place runs its threads; see the folder's BUILD.
+# Tests compile this header in place of a GPU, and it runs threads; see the folder's BUILD.
 EMULATED_GPU = "larq_engine/kernels/cuda/emulated_gpu.h"
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)
@@ -133,7 +133,7 @@ _OF_THE_LANGUAGE = re.compile(r"[a-z_]+|stddef\.h")
 
 
 def gpu_code_includes_only_its_own(sources: Sources) -> Violations:
-    """Nothing is shared with the CPU's kernels: nvcc compiles it as well."""
+    """GPU code shares nothing with the CPU's kernels, as nvcc compiles it as well."""
     return [
         f"{path}: includes {name}"
         for path, name, quoted in _includes(sources, _GPU_FOLDER)
@@ -169,7 +169,8 @@ def runtime_includes_only_what_is_below_it_and_the_system(sources: Sources) -> V
     ]
 
 
-# What a folder of the runtime may include of the runtime; of kernels, what no device is known to.
+# Parts of the runtime that each of its folders may include, and headers of kernels that know of no
+# device.
 _KERNELS_WITHOUT_DEVICE = re.compile(
     r"larq_engine/kernels/(activation|aligned_buffer|bconv2d_spec|bits|corner_ones"
     r"|(float|int8)_conv2d_spec|int8_output|memory_size|output_transform|signed_dense_output"
@@ -217,7 +218,7 @@ _OF_RUNTIME = {
 
 
 def _device_code(sources: Sources) -> set[str]:
-    """Returns the headers of GPU kernels that a host's compiler does not take: with device.h."""
+    """Returns device.h and the headers that include it: a host's compiler does not take them."""
     found = {_GPU_FOLDER + "device.h"}
     while more := {
         path
@@ -261,7 +262,7 @@ _DEVICE_NAME = re.compile(
 
 
 def devices_are_named_in_their_places_only(sources: Sources) -> Violations:
-    """In a device's own folders, in the list of devices and in the options."""
+    """Devices are named only in their own folders, in the list of devices and in the options."""
     places = (
         *(
             f"larq_engine/{part}/{device}/"
@@ -271,7 +272,7 @@ def devices_are_named_in_their_places_only(sources: Sources) -> Violations:
         "larq_engine/runtime/executors.cc",
         "larq_engine/runtime/engine_options.cc",
         "larq_engine/runtime/placement_option.cc",
-        "larq_engine/runtime/larq_engine.h",  # which documents the options
+        "larq_engine/runtime/larq_engine.h",  # this header documents the options
     )
     code = {
         path: text
@@ -284,7 +285,7 @@ def devices_are_named_in_their_places_only(sources: Sources) -> Violations:
     ]
 
 
-# Their locales come with them and double the plug-in's size.
+# These headers bring locales, which double the plug-in's size.
 _STREAMS = {"fstream", "iomanip", "iostream", "istream", "locale", "ostream", "regex", "sstream"}
 
 
@@ -332,7 +333,7 @@ def _within(module: str, package: str) -> bool:
     return module == package or module.startswith(package + ".")
 
 
-# Packages that take seconds to import, or are not there where models only run.
+# Packages that take seconds to import, or are missing where models only run.
 ON_DEMAND = (
     *("ai_edge_litert", "h5py", "keras", "larq", "larq_engine.keras", "litert_torch", "matplotlib"),
     *("onnx", "tensorflow", "tf_keras", "tflite_runtime", "torch"),
@@ -394,7 +395,7 @@ MAY_IMPORT_TOO = {
 }
 
 
-# Users import this themselves, and Keras with it.
+# Users import this package themselves, and Keras with it.
 IMPORTS_KERAS = "larq_engine/keras/"
 
 
@@ -512,7 +513,7 @@ def no_file_names_a_folder_of_one_machine(sources: Sources) -> Violations:
     return [violation for _, violation in _matches(sources, _MACHINE_PATH)]
 
 
-# Run by commands of their own.
+# These folders' tests are run by commands of their own.
 _TESTS_APART = ("tests/arm64/", "tests/cuda/")
 
 
@@ -540,7 +541,7 @@ def isa_flags_are_in_build_defs_only(sources: Sources) -> Violations:
 
 # ---- The tests -----------------------------------------------------------------------------------
 
-# Rule -> sources of which each breaks it exactly once.
+# Maps a rule to sources each of which breaks it exactly once.
 BROKEN: dict[Rule, list[Sources]] = {
     kernels_include_only_kernels_and_the_standard_library: [
         {"larq_engine/kernels/a.cc": '#include "larq_engine/runtime/step.h"\n'},
