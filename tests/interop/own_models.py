@@ -1,9 +1,9 @@
-"""Models of several bits a value, which later versions must go on to read: makes `own/`.
+"""Makes `own/`: models of several bits a value, which later versions must still be able to read.
 
     python -m tests.interop.own_models
 
-Outputs are NumPy's. Numbers are chosen so that no sum or product rounds, but to int8: outputs are
-equal to the bit wherever they are computed.
+Outputs are NumPy's. Numbers are chosen so that no sum or product rounds, except to int8: outputs
+are equal to the bit wherever they are computed.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class OwnModel:
-    """A file's content, an input, and what it gives for it."""
+    """A file's content, an input, and the outputs for it."""
 
     content: bytes
     x: Array
@@ -32,7 +32,10 @@ class OwnModel:
 
 
 def _numbers(start: int, stop: int, *shape: int) -> Array:
-    """Whole numbers without a pattern, the same with every version of NumPy; `stop` is none."""
+    """Returns whole numbers without a pattern, from `start` to below `stop`.
+
+    They are the same with every version of NumPy.
+    """
     index = np.arange(1, np.prod(shape) + 1, dtype=np.uint64).reshape(shape)
     mixed = index * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -42,13 +45,13 @@ def _numbers(start: int, stop: int, *shape: int) -> Array:
 
 
 def _away(values: Array) -> Array:
-    """int8 as our layers round: halves away from zero."""
+    """Rounds to int8 as our layers do: halves away from zero."""
     rounded = np.sign(values) * np.floor(np.abs(values) + 0.5)
     return np.clip(rounded, -128, 127).astype(np.int8)
 
 
 def _conv(conv: Conv, *, of_bytes: bool = False, limits_of_channels: bool = False) -> OwnModel:
-    """A convolution of every output; channels may have limits of their own."""
+    """Builds a convolution of every output; channels may have limits of their own."""
     count = conv.channels_out
     filters = 2 * _numbers(0, 2**conv.bits_weights, *conv.filter_shape)
     filters -= np.float32(2**conv.bits_weights - 1)
@@ -63,7 +66,7 @@ def _conv(conv: Conv, *, of_bytes: bool = False, limits_of_channels: bool = Fals
         x = _numbers(-9, 10, *conv.input_shape)
         values = oracle.signs(x)
     else:
-        # Also what lies at a limit.
+        # Some values equal a limit.
         x = _numbers(-most, 2 * most, *conv.input_shape)
         channels = conv.channels_in if limits_of_channels else 1
         limits = np.arange(1, most + 1, dtype=np.float32)[:, None] + np.arange(channels) % 3
@@ -83,11 +86,12 @@ def _conv(conv: Conv, *, of_bytes: bool = False, limits_of_channels: bool = Fals
 
 
 def _dense(dtype: Any, scales: int) -> OwnModel:
-    """A dense layer that reads the bits of LceUnpackWeights."""
+    """Builds a dense layer that reads the bits of LceUnpackWeights."""
     units, depth, rows = 70, 130, 3
     signs = 2 * _numbers(0, 2, units, depth) - 1
     is_int8 = np.dtype(dtype) == np.int8
-    # Multiples of 32, as some hosts round twice: then neither is near a half.
+    # Scales are multiples of 32, so that no value is near a half in either rounding of hosts that
+    # round twice.
     scale = 32 * _numbers(1, 4, scales)
     bias = 32 * _numbers(-300, 300, units)
     x = _numbers(-128, 128, rows, depth).astype(dtype)
@@ -104,7 +108,7 @@ def _dense(dtype: Any, scales: int) -> OwnModel:
     y = builder.tensor((1, units), dtype, name="y", **one(32.0 * 31))
     builder.builtin("FULLY_CONNECTED", [source, weights, shift], [y])
     whole = x.astype(np.float64) @ (signs * scale[:, None]).T.astype(np.float64) + bias
-    # None is half-way: twice a whole number is no odd number of 31s.
+    # No value is half-way: twice a whole number is no odd number of 31s.
     result = np.clip(np.rint(whole / 32 / 31), -128, 127) if is_int8 else whole
     return OwnModel(builder.finish([source], [y]), x, (result.astype(dtype),))
 
@@ -133,7 +137,7 @@ MODELS: dict[str, Callable[[], OwnModel]] = {
 
 
 def save(name: str, model: OwnModel) -> None:
-    """Writes a file and, beside it, what it is given and gives."""
+    """Writes a file and, beside it, its inputs and outputs."""
     (FOLDER / f"{name}.tflite").write_bytes(model.content)
     outputs = {f"y{number}": y for number, y in enumerate(model.outputs)}
     np.savez_compressed(FOLDER / f"{name}.npz", x=model.x, **outputs)

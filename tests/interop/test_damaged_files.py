@@ -1,6 +1,6 @@
-"""Truncated and corrupted files: ValueError, or a run if the damage is only in weights; no crash.
+"""Truncated and corrupted files raise ValueError, or run if only weights are damaged; no crash.
 
-Needs what tflite_runtime's environment has and no more: that host follows every offset unchecked.
+The tests need only what tflite_runtime's environment has: that host follows every offset unchecked.
 """
 
 import struct
@@ -33,11 +33,11 @@ def _with_buffer_outside(model: bytes, offset: int, size: int) -> bytes:
         return int(struct.unpack_from("<" + code, model, position)[0])
 
     root = read("I", 0)
-    field = root + read("H", root - read("i", root) + 4 + 2 * 4)  # Model's field 4 are the buffers.
+    field = root + read("H", root - read("i", root) + 4 + 2 * 4)  # Model's field 4 has the buffers
     vector = field + read("I", field)
     last = vector + 4 * read("I", vector)
     model += bytes(-len(model) % 8)
-    # Of a table of 24 bytes: no field 0, fields 1 and 2 at bytes 8 and 16.
+    # The layout is of a table of 24 bytes: no field 0, fields 1 and 2 at bytes 8 and 16.
     layout = struct.pack("<5H6x", 10, 24, 0, 8, 16)
     table = len(model) + len(layout)
     content = bytearray(model + layout + struct.pack("<i4xQQ", len(layout), offset, size))

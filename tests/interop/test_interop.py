@@ -17,12 +17,13 @@ _DATA = Path(__file__).parent / "data"
 _SHARED = Path(__file__).parents[3] / "shared" / "interop"
 _MODELS = sorted(path.stem for path in _DATA.glob("*.tflite"))
 
-# Relative plus absolute. `large_k` sums 27648 products, each rounded by the multiplier.
+# The tolerance is relative plus absolute. `large_k` sums 27648 products, each rounded by the
+# multiplier.
 _TOLERANCE = 1e-4
 _LARGE_K_TOLERANCE = 2e-3
 
-# The quantization step of an int8 output, dequantized at the end of the file: the range is -6 to 6.
-# The other int8 files are int8 only up to their first LceQuantize, and end in exact floats.
+# Quantization step of an int8 output, dequantized at the end of the file: the range is -6 to 6. The
+# other int8 files are int8 only up to their first LceQuantize, and end in exact floats.
 _OUTPUT_STEP = {"residual_relu_bn_add.int8": 12 / 255}
 
 

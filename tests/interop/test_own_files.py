@@ -27,7 +27,7 @@ def _assert_same(got: object, expected: list[np.ndarray], what: object) -> None:
 
 
 def _plain(options: object) -> object:
-    """Options to compare: those of the host's operators are objects of the schema."""
+    """Returns options to compare: those of the host's operators are objects of the schema."""
     return vars(options) if hasattr(options, "__dict__") else options
 
 
@@ -36,7 +36,7 @@ def _plain(options: object) -> object:
 @pytest.mark.parametrize("name", MODELS)
 def test_outputs_are_as_recorded(name, kernel, runtime):
     x, expected = _recorded(name)
-    # A dense layer as small is the host's, unless it is placed.
+    # A dense layer as small as this stays with the host, unless it is placed.
     options = {"kernel": kernel}
     if name.startswith("unpacked"):
         options = {"placement": "1:cpu" if kernel == "auto" else f"1:cpu:{kernel}"}
@@ -66,7 +66,7 @@ def test_outputs_are_worth_comparing(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_script_makes_the_same_models(name):
-    """In meaning: files of the same operators may be laid out otherwise."""
+    """They are equal in meaning, as files of the same operators may be laid out differently."""
     made = MODELS[name]()
     x, outputs = _recorded(name)
     np.testing.assert_array_equal(made.x, x)

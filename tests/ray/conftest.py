@@ -34,7 +34,7 @@ def cluster() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Images of 96x96x3 to 10 scores."""
+    """Makes a model from images of 96x96x3 to 10 scores."""
     from larq_engine.converter.example import example_model
 
     path = tmp_path_factory.mktemp("model") / "model.tflite"

@@ -1,4 +1,4 @@
-"""Ray Data: what workers make of a data set is what one process makes of it, row by row."""
+"""Ray Data's workers give the results of one process, row by row."""
 
 import logging
 import resource
@@ -27,7 +27,7 @@ def _images() -> np.ndarray:
 
 
 def _dataset(images: Any) -> "ray.data.Dataset":
-    """One block, as a small file is."""
+    """Makes a data set of one block, as of a small file."""
     items = [{"id": number, "image": image} for number, image in enumerate(images)]
     return ray.data.from_items(items, override_num_blocks=1)
 
@@ -41,7 +41,7 @@ def _watch(monkeypatch: pytest.MonkeyPatch, worker: type[Predictor]) -> None:
 
 
 def _profile(folder: Path) -> Path:
-    """By which 4 is the best batch."""
+    """Writes a profile by which 4 is the best batch."""
     measured = ((1, 1.0), (4, 2.0), (8, 8.0))
     totals = tuple(Total(batch, "cpu", 1, Timing(seconds)) for batch, seconds in measured)
     write_profile(replace(profile(), totals=totals), folder / "profile.json")
@@ -91,7 +91,7 @@ def test_a_data_set_without_rows(model):
 
 
 def test_ray_has_no_complaints(model):
-    """Of arguments that it will not take for long, for one."""
+    """Ray warns of nothing, such as arguments that it is about to drop."""
     said: list[str] = []
     handler = logging.Handler(logging.WARNING)
     handler.emit = lambda record: said.append(record.getMessage())  # type: ignore[method-assign]
@@ -105,7 +105,7 @@ def test_ray_has_no_complaints(model):
 
 
 def test_the_plain_call(model):
-    """As Ray's users write it, without the helper; threads are the worker's CPUs."""
+    """Ray's users write it without the helper; the threads are the worker's CPUs."""
     images = _images()[:16]
     scores = _dataset(images).map_batches(
         Predictor,
@@ -144,7 +144,7 @@ def test_a_worker_that_dies(model, tmp_path, monkeypatch):
     assert np.array_equal(np.stack([row[name] for row in got]), expected)
     [[died]] = workers.told(tmp_path / "died")
     made = workers.told(tmp_path / "made")
-    # How many there are is Ray's choice: it may not start the second before the first has died.
+    # Ray chooses the number of workers: it may not start the second before the first has died.
     assert [died] in made and [got[40]["pid"]] in made and got[40]["pid"] != died
 
 

@@ -1,4 +1,4 @@
-"""What the documents say in Python of clusters runs."""
+"""The Python of the documents about clusters runs."""
 
 import pytest
 

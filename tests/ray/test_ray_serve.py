@@ -62,7 +62,7 @@ def test_requests_are_run_in_batches(model, tmp_path, monkeypatch):
 
 
 def _watched(batches: str) -> type:
-    """Told where to write, as it is made in another process."""
+    """Returns a server that writes to the file `batches`, though another process makes it."""
 
     class Watched(workers.WatchedServer):
         def __init__(self, *arguments: object) -> None:
@@ -95,7 +95,7 @@ def test_a_bad_body_is_told_why(model):
         status, text = _post(body)
         assert status == 400 and words in json.loads(text)["error"]
     good = _body(np.zeros((96, 96, 3), np.float64))
-    with ThreadPoolExecutor(8) as pool:  # what is wrong with one row is not the others'
+    with ThreadPoolExecutor(8) as pool:  # one bad row does not spoil the others
         bodies = [_BAD["NaN"][0], good] * 8
         assert [status for status, _ in pool.map(_post, bodies)] == [400, 200] * 8
 
@@ -133,7 +133,7 @@ def test_what_the_model_takes_and_json(model, prefix):
 
 
 def test_sizes_that_a_model_refuses_and_numbers_that_json_lacks(tmp_path):
-    """One such row of a batch is not the others'."""
+    """Such a row of a batch does not spoil the others."""
     path = tmp_path / "open.tflite"
     path.write_bytes(open_conv_model())
     serve.run(ray_serve.deployment(path, batch_size=8))

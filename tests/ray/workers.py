@@ -1,6 +1,7 @@
-"""What the tests of Ray put in the place of a worker, to watch it or to break it.
+"""Workers for the tests of Ray, which watch or break what they stand for.
 
-In a module of their own, which workers import. They tell by lines of files, as they are processes.
+They are in a module of their own, which workers import. As they are processes, they write what they
+do into files, line by line.
 """
 
 import os
@@ -16,7 +17,10 @@ from larq_engine.batch.ray_serve import Server
 
 
 class Watched(Predictor):
-    """Writes a line when it is made, and one for each call, which waits until so many are made."""
+    """Writes a line when it is made, and one for each call.
+
+    A call waits until enough workers were made.
+    """
 
     def __init__(
         self, model: str, column: str, *, folder: str, together: int = 1, **options: Any
@@ -36,7 +40,7 @@ class Watched(Predictor):
 
 
 class DiesOnce(Watched):
-    """The process ends, without a word, when row 40 comes for the first time."""
+    """A worker whose process ends, without a word, when row 40 comes for the first time."""
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         if 40 in batch["id"] and not (self.folder / "died").exists():
@@ -46,7 +50,7 @@ class DiesOnce(Watched):
 
 
 class DiesAlways(Watched):
-    """Row 40 ends every process."""
+    """A worker whose process ends at each row 40."""
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         if 40 in batch["id"]:
@@ -65,14 +69,14 @@ class Peak(Predictor):
 
 
 def generate(batch: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Images of one of seven values."""
+    """Returns images of one of seven values."""
     rows = np.empty((len(batch["id"]), 96, 96, 3), np.float32)
     rows[:] = batch["id"][:, None, None, None] % 7 - 3
     return {**batch, "image": rows}
 
 
 class WatchedServer(Server):
-    """Writes how many rows it runs at once."""
+    """Writes the number of rows that it runs at once."""
 
     def predict_rows(self, rows: list[Any]) -> list[dict[str, Any]]:
         tell(Path(os.environ["BATCHES_FILE"]), len(rows))
@@ -90,11 +94,11 @@ class ImpatientServer(Server):
 
 
 def tell(file: Path, *words: object) -> None:
-    """Adds a line."""
+    """Adds a line to a file."""
     with file.open("a") as opened:
         opened.write(" ".join(map(str, words)) + "\n")
 
 
 def told(file: Path) -> list[list[int]]:
-    """The lines."""
+    """Returns the numbers of each line of a file."""
     return [[int(word) for word in line.split()] for line in file.read_text().splitlines()]
