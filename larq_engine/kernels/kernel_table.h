@@ -21,10 +21,12 @@ struct BgemmRow {
   int kr_bits;
   int mr_step = 1;  // pixels computed at a time: a tile of fewer takes as long
   // The rate relative to the other rows of the architecture. Its value makes choices right in all
-  // layers that were measured. x86: by //benchmarks/kernels:choice_bench and bits_bench on a Xeon,
+  // layers that were measured. x86: by //benchmarks/kernels:choice_bench on a Xeon,
   // two of whose cycles are one of these; AVX2 and POPCNT on a Zen 3, too. ARM: never measured;
   // predicted by llvm-mca for a Cortex-A72, from benchmarks/arm64.
   int macs_per_cycle;
+  // The rate on a CPU with VPOPCNTDQ that is no server of Intel's; 0 if it is the same.
+  int macs_per_cycle_on_zen4 = 0;
   // The rate for a single pixel, which waits for filters from L2; 0 if it is the same.
   int macs_per_cycle_of_pixel = 0;
   int cycles_per_tile = 0;   // in addition for each tile, whatever its columns and depth

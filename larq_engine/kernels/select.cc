@@ -36,7 +36,7 @@ constexpr int64_t kRunsOfLine = 3;
 // image does not wait for it (choice_bench, dense layers on a Zen 4 with 1 MB of L2).
 constexpr double kBytesAtHand = 1 << 20;
 
-// The rest comes at 30 GB/s on a Xeon at 3.9 GHz (dense_bench), two of whose cycles are one of the
+// The rest comes at 30 GB/s on a Xeon at 3.9 GHz, two of whose cycles are one of the
 // table's.
 constexpr double kBytesReadPerCycle = 16;
 
@@ -53,7 +53,14 @@ struct Cycles {
   double sum() const { return gather + product; }
 };
 
-double ProductCycles(const BgemmRow& row, const BgemmShape& shape, int64_t k_bits, int64_t runs) {
+int MacsPerCycle(CpuFeatures cpu, const BgemmRow& row) {
+  const bool is_zen4 = cpu.Has(Isa::kAvx512vpopcntdq) && !cpu.has_two_multipliers();
+  return is_zen4 && row.macs_per_cycle_on_zen4 > 0 ? row.macs_per_cycle_on_zen4
+                                                   : row.macs_per_cycle;
+}
+
+double ProductCycles(CpuFeatures cpu, const BgemmRow& row, const BgemmShape& shape, int64_t k_bits,
+                     int64_t runs) {
   const auto blocks = static_cast<double>((shape.n + row.nr - 1) / row.nr);
   const int64_t filled = (k_bits + row.kr_bits - 1) / row.kr_bits * row.kr_bits;
   // A single pixel takes as long as a whole mr_step, and begins a tile of its own.
@@ -61,7 +68,7 @@ double ProductCycles(const BgemmRow& row, const BgemmShape& shape, int64_t k_bit
   const double pixels_of_block = shape.one_pixel ? kPixelsOfBlock : row.mr;
   const double pixels_of_tile = shape.one_pixel ? 1 : row.mr;
   const bool waits = shape.one_pixel && row.macs_per_cycle_of_pixel > 0;
-  const int macs = waits ? row.macs_per_cycle_of_pixel : row.macs_per_cycle;
+  const int macs = waits ? row.macs_per_cycle_of_pixel : MacsPerCycle(cpu, row);
   return steps * blocks *
              (row.nr * static_cast<double>(filled) / macs + row.cycles_per_block / pixels_of_block +
               row.cycles_per_run * static_cast<double>(runs)) +
@@ -72,23 +79,24 @@ double RunsCycles(const BgemmShape& shape) {
   return static_cast<double>(std::min(shape.runs, kRunsOfLine * shape.lines)) * kPackCyclesPerRun;
 }
 
-Cycles PackedCycles(const BgemmRow& row, const BgemmShape& shape) {
+Cycles PackedCycles(CpuFeatures cpu, const BgemmRow& row, const BgemmShape& shape) {
   return {.gather = static_cast<double>(shape.packing_words) * kPackCyclesPerWord +
                     RunsCycles(shape) + (shape.one_pixel ? kPackCyclesOfPixel : 0),
-          .product = ProductCycles(row, shape, shape.k_bits, 1)};
+          .product = ProductCycles(cpu, row, shape, shape.k_bits, 1)};
 }
 
-Cycles UnpackedCycles(const BgemmRow& row, const BgemmShape& shape) {
+Cycles UnpackedCycles(CpuFeatures cpu, const BgemmRow& row, const BgemmShape& shape) {
   const int64_t k_bits = shape.tap_bits == 0 ? shape.k_bits : shape.taps * shape.tap_bits;
   if (shape.tap_bits % row.kr_bits == 0) {
-    return {.gather = 0, .product = ProductCycles(row, shape, k_bits, shape.runs)};
+    return {.gather = 0, .product = ProductCycles(cpu, row, shape, k_bits, shape.runs)};
   }
   const auto words = static_cast<double>(k_bits / static_cast<int64_t>(kWordBits));
-  return {.gather = words * kGatherCyclesPerWord, .product = ProductCycles(row, shape, k_bits, 1)};
+  return {.gather = words * kGatherCyclesPerWord,
+          .product = ProductCycles(cpu, row, shape, k_bits, 1)};
 }
 
-Cycles PixelCycles(const BgemmRow& row, const BgemmShape& shape) {
-  return PacksTaps(row, shape) ? PackedCycles(row, shape) : UnpackedCycles(row, shape);
+Cycles PixelCycles(CpuFeatures cpu, const BgemmRow& row, const BgemmShape& shape) {
+  return PacksTaps(row, shape) ? PackedCycles(cpu, row, shape) : UnpackedCycles(cpu, row, shape);
 }
 
 }  // namespace
@@ -117,12 +125,13 @@ bool PacksTaps(const BgemmRow& row, const BgemmShape& shape) {
   // many, because the layer, which packs, does not know how many pixels there will be.
   BgemmShape many = shape;
   many.one_pixel = false;
-  const double packed = PackedCycles(row, many).sum() - RunsCycles(many);
-  return fills_up && packed < UnpackedCycles(row, many).sum();
+  const double packed = PackedCycles({}, row, many).sum() - RunsCycles(many);
+  return fills_up && packed < UnpackedCycles({}, row, many).sum();
 }
 
-double BgemmCycles(const BgemmRow& row, const BgemmShape& shape, int64_t bits_weights) {
-  const Cycles cycles = PixelCycles(row, shape);
+double BgemmCycles(CpuFeatures cpu, const BgemmRow& row, const BgemmShape& shape,
+                   int64_t bits_weights) {
+  const Cycles cycles = PixelCycles(cpu, row, shape);
   return cycles.gather + static_cast<double>(bits_weights) * cycles.product;
 }
 
@@ -136,7 +145,8 @@ double ReadCycles(double bytes) { return std::max(bytes - kBytesAtHand, 0.0) / k
 BgemmChoice SelectBgemm(std::span<const BgemmRow> rows, CpuFeatures cpu, const BgemmShape& shape,
                         std::string_view forced) {
   const auto cycles = [&](const BgemmRow& row) {
-    return BgemmCycles(row, shape) + (shape.one_pixel ? ReadCycles(PlaneBytes(row, shape)) : 0);
+    return BgemmCycles(cpu, row, shape) +
+           (shape.one_pixel ? ReadCycles(PlaneBytes(row, shape)) : 0);
   };
   BgemmChoice choice;
   const Isa* forced_isa = nullptr;
@@ -161,7 +171,7 @@ std::string ExplainBgemm(std::span<const BgemmRow> rows, CpuFeatures cpu, const 
     text += row.name;
     text += ": ";
     text += cpu.Has(row.isa)
-                ? std::to_string(std::llround(BgemmCycles(row, shape))) + " cycles a pixel"
+                ? std::to_string(std::llround(BgemmCycles(cpu, row, shape))) + " cycles a pixel"
                 : Obstacle(row.isa);
     text += "\n";
   }

@@ -42,7 +42,8 @@ bool PacksTaps(const BgemmRow& row, const BgemmShape& shape);
 // as much as real ones. For whole tiles of 1 to 64 columns at depths 576 and 2304, measured times
 // were within a quarter of this estimate. If weights have several planes, a pixel's taps are
 // gathered once for all of them.
-double BgemmCycles(const BgemmRow& row, const BgemmShape& shape, int64_t bits_weights = 1);
+double BgemmCycles(CpuFeatures cpu, const BgemmRow& row, const BgemmShape& shape,
+                   int64_t bits_weights = 1);
 
 // Returns the bytes of one plane of one group's filters, as a row reads them.
 double PlaneBytes(const BgemmRow& row, const BgemmShape& shape);

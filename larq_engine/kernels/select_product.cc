@@ -10,7 +10,7 @@ namespace larq_engine {
 namespace {
 
 // If L2 does not hold a layer's bytes, each tile waits for them: from 256 to 512 channels a layer
-// loses the same time with AMX and with VNNI (bits_bench; the L2 of that Xeon is 2 MB). The layer's
+// loses the same time with AMX and with VNNI (on a Xeon with 2 MB of L2). The layer's
 // planes are an eighth of the bytes, and L2 holds them. The unit is a cycle of the table, which is
 // two cycles of that Xeon.
 constexpr double kBytesHeld = 2 << 20;
@@ -32,20 +32,6 @@ constexpr double kBytesPixelCycles = 50;
 // a Zen 4.
 constexpr double kL3Speedup = 3;
 
-// Returns the row of bytes named `forced`, or the cheapest one that the CPU runs.
-const ByteRow* SelectBytes(CpuFeatures cpu, const Bconv2dSpec& spec, std::string_view forced,
-                           bool one_pixel) {
-  const ByteRow* best = nullptr;
-  for (const ByteRow& row : ByteRows()) {
-    if (!cpu.Has(row.isa) || (forced != kAutoKernel && forced != row.name)) continue;
-    if (best == nullptr ||
-        BytesCycles(cpu, row, spec, one_pixel) < BytesCycles(cpu, *best, spec, one_pixel)) {
-      best = &row;
-    }
-  }
-  return best;
-}
-
 // Returns how many sets of bytes the filters are: numbers of more planes than a row takes are two.
 double WeightParts(const ByteRow& row, const Bconv2dSpec& spec) {
   return static_cast<double>(PlaneParts(spec.bits_weights, row.weight_planes).size());
@@ -55,15 +41,15 @@ double FilterBytes(const ByteRow& row, const Bconv2dSpec& spec) {
   return WeightParts(row, spec) * static_cast<double>(spec.out_channels * spec.depth());
 }
 
-}  // namespace
-
-double PlanesCycles(const BgemmRow& row, const Bconv2dSpec& spec, bool one_pixel) {
+double PlanesCycles(CpuFeatures cpu, const BgemmRow& row, const Bconv2dSpec& spec, bool one_pixel) {
   BgemmShape shape = ProductShape(spec);
   shape.one_pixel = one_pixel;
   const auto planes = static_cast<double>(spec.groups * spec.bits_in);
-  return planes * BgemmCycles(row, shape, spec.bits_weights);
+  return planes * BgemmCycles(cpu, row, shape, spec.bits_weights);
 }
 
+// Returns the cycles that one output pixel is expected to take, over all groups, in L1: in a full
+// tile, or alone.
 double BytesCycles(CpuFeatures cpu, const ByteRow& row, const Bconv2dSpec& spec, bool one_pixel) {
   const auto in_parts = static_cast<double>(PlaneParts(spec.bits_in, row.in_planes).size());
   const auto depth =
@@ -93,6 +79,22 @@ double BytesCycles(CpuFeatures cpu, const ByteRow& row, const Bconv2dSpec& spec,
          (expansion + in_parts * WeightParts(row, spec) * product);
 }
 
+// Returns the row of bytes named `forced`, or the cheapest one that the CPU runs.
+const ByteRow* SelectBytes(CpuFeatures cpu, const Bconv2dSpec& spec, std::string_view forced,
+                           bool one_pixel) {
+  const ByteRow* best = nullptr;
+  for (const ByteRow& row : ByteRows()) {
+    if (!cpu.Has(row.isa) || (forced != kAutoKernel && forced != row.name)) continue;
+    if (best == nullptr ||
+        BytesCycles(cpu, row, spec, one_pixel) < BytesCycles(cpu, *best, spec, one_pixel)) {
+      best = &row;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
 ProductChoice SelectProduct(CpuFeatures cpu, const Bconv2dSpec& spec, std::string_view forced,
                             bool one_pixel) {
   BgemmShape shape = ProductShape(spec);
@@ -100,7 +102,7 @@ ProductChoice SelectProduct(CpuFeatures cpu, const Bconv2dSpec& spec, std::strin
   ProductChoice choice;
   choice.planes = SelectBgemm(BgemmRows(), cpu, shape, forced).row;
   choice.bytes = SelectBytes(cpu, spec, forced, one_pixel);
-  if (choice.planes != nullptr) choice.cycles = PlanesCycles(*choice.planes, spec, one_pixel);
+  if (choice.planes != nullptr) choice.cycles = PlanesCycles(cpu, *choice.planes, spec, one_pixel);
   double bytes_cycles = 0;
   if (choice.bytes != nullptr) bytes_cycles = BytesCycles(cpu, *choice.bytes, spec, one_pixel);
   if (one_pixel) {

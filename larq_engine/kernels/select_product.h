@@ -22,12 +22,6 @@ struct ProductChoice {
   bool has_row() const { return planes != nullptr || bytes != nullptr; }
 };
 
-// Returns the cycles that one output pixel is expected to take, over all groups, in L1. The pixel
-// is in a full tile, or it is the only one.
-double PlanesCycles(const BgemmRow& row, const Bconv2dSpec& spec, bool one_pixel = false);
-double BytesCycles(CpuFeatures cpu, const ByteRow& row, const Bconv2dSpec& spec,
-                   bool one_pixel = false);
-
 // Returns the cheapest row that this CPU runs, or the row named `forced`: as SelectBgemm does, but
 // over the rows of both products. For a single output pixel, as in dense layers of one image, the
 // time to read the filters matters most. Bytes take as much memory as eight planes, and weights of
