@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-# TensorFlow reads these when it is imported. larq needs Keras 2; the others stop remarks on how
+# TensorFlow reads these when it is imported. larq needs Keras 2; the other two stop remarks on how
 # TensorFlow computes.
 os.environ["TF_USE_LEGACY_KERAS"] = "1"
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -38,7 +38,8 @@ _SIZE = 224
 _ROUNDS = 30
 
 # Largest difference from Keras, as a fraction of the range of an image's outputs. Float rounding
-# makes 1e-5 of it; noise of 1e-4 in the images, which flips signs for some of them, makes 0.6.
+# makes a difference of 1e-5; noise of 1e-4 in the images, which flips signs in some of them, makes
+# one of 0.6.
 _TOLERANCE = 1e-3
 
 
@@ -85,7 +86,7 @@ def keep(folder: Path, files: dict[str, bytes]) -> None:
 
 
 def agree(outputs: Any, expected: Any) -> bool:
-    """Prints each image's answers, and tells whether they are Keras'."""
+    """Prints each image's answers, and tells whether they are the same as Keras'."""
     differences = np.abs(outputs - expected).max(axis=1) / np.ptp(expected, axis=1)
     print("image  class  score in Keras  score here")
     for number, (ours, theirs) in enumerate(zip(outputs, expected, strict=True)):

@@ -1,8 +1,8 @@
-"""Handwritten digits from four front doors: `python examples/digits.py DOOR`.
+"""Reads handwritten digits, from four front doors: `python examples/digits.py DOOR`.
 
 Trains a small binary network on scikit-learn's 1,797 digits with the framework of that door, makes
-a .tflite file of it, and compares what both say of digits that neither has seen. Needs
-scikit-learn, and what the door is made of: larq, keras, torch, or onnx with torch.
+a .tflite file of it, and compares the answers of both for digits that neither has seen. Needs
+scikit-learn, and the packages of the door: larq, keras, torch, or onnx with torch.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import larq_engine
 
 
 def from_keras(door: str, epochs: int, images: Any, labels: Any, new: Any) -> tuple[bytes, Any]:
-    """Returns the file, and the framework's scores of the digits it has not seen."""
+    """Returns the file, and the framework's scores of digits that it has not seen."""
     os.environ["TF_USE_LEGACY_KERAS"] = "1" if door == "larq" else "0"  # larq's is Keras 2
     from tensorflow import keras
 
@@ -46,7 +46,7 @@ def from_torch(door: str, epochs: int, images: Any, labels: Any, new: Any) -> tu
     from torch import nn
 
     def sign(x: Any) -> Any:
-        """-1 and 1, with the gradient of x between them."""
+        """Returns -1 and 1, with the gradient of x between them."""
         clipped = x.clamp(-1, 1)
         return clipped + (torch.where(x >= 0, 1.0, -1.0) - clipped).detach()
 

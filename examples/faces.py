@@ -1,8 +1,8 @@
-"""Faces on photographs: `python examples/faces.py train FILE`, then `... find FILE PHOTO`.
+"""Finds faces on photographs: `python examples/faces.py train FILE`, then `... find FILE PHOTO`.
 
-Trains a small binary network on 100 faces and on pieces of photographs without any, among which it
-looks for those that it takes for faces, and learns that they are not. `find` looks everywhere in a
-photograph. Needs Keras 3, scikit-image and scikit-learn.
+Trains a small binary network on 100 faces and on pieces of photographs without faces. Of these
+pieces the network looks for those that it takes for faces, and learns that they are none. `find`
+looks everywhere in a photograph. Needs Keras 3, scikit-image and scikit-learn.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def train(file: Path, seed: int = 1) -> None:
     chosen = rng.permutation(len(others))[:2000]
     network = make_network(keras)
     for round_ in range(3):
-        if round_ > 0:  # its worst mistakes
+        if round_ > 0:  # pieces that it takes for faces
             scores = network.predict(others, batch_size=512, verbose=0).ravel()
             chosen = np.concatenate([chosen, scores.argsort()[-1000:]])
         images = np.concatenate([some_faces, others[chosen]])
@@ -58,7 +58,7 @@ class Found(NamedTuple):
 
 
 def find(file: Path, photo: np.ndarray) -> list[Found]:
-    """The places with faces, that with the most votes first."""
+    """Returns the places with faces, the one with the most votes first."""
     with larq_engine.Interpreter(file) as interpreter:
         seen = [(interpreter.predict(as_input(p)).ravel(), where) for p, where in pieces(photo, 1)]
     if not seen:  # the photograph is smaller than any square
@@ -68,7 +68,7 @@ def find(file: Path, photo: np.ndarray) -> list[Found]:
     waiting = waiting[scores[waiting] > 0.5]
     found = []
     while len(waiting):
-        # The best and those whose middles lie in it are one place, where the ten best are.
+        # The best square and those whose centres lie in it are one place: the mean of the ten best.
         middles = squares[waiting, :2] + squares[waiting, 2:] / 2
         near = (abs(middles - middles[0]) < squares[waiting[0], 2] / 2).all(1)
         place = squares[waiting[near][:10]].mean(0)

@@ -1,4 +1,4 @@
-"""Spoken keywords: `python examples/keywords.py train FILE`, then `... listen FILE`.
+"""Hears spoken keywords: `python examples/keywords.py train FILE`, then `... listen FILE`.
 
 `train` lets espeak-ng say ten words in many voices, trains a binary network with them, and writes
 its file; it needs larq and espeak-ng. `listen` prints the words that it hears, at the microphone
@@ -17,9 +17,9 @@ from published.speaking import RATE
 
 import larq_engine
 
-STEP = RATE // 8  # samples from one second that is looked at to the next
+STEP = RATE // 8  # samples between the starts of two seconds that are looked at
 SURE = 0.7  # the least score of a word
-LOUD = 4  # times the quietest moment is the loudest one, if somebody speaks
+LOUD = 4  # least ratio of the loudest and the quietest moment if somebody speaks
 
 
 def train(file: Path, epochs: int) -> None:
@@ -64,7 +64,7 @@ def from_file(path: Path) -> Iterator[np.ndarray]:
 
 
 def hear(file: Path, parts: Iterator[np.ndarray]) -> Iterator[tuple[float, str, float]]:
-    """When, which word, and its score: once two looks in turn agree, and not again for a second."""
+    """Yields time, word and score, once two looks in turn agree; not again for a second."""
     second, before, said = np.zeros(RATE), "", -8
     hiss = 1e-3 * np.random.default_rng(1).standard_normal(RATE)  # the network knows no silence
     with larq_engine.Interpreter(file) as interpreter:

@@ -1,8 +1,8 @@
-"""Networks of earlier engines: trained briefly, converted, and compared with Keras and float.
+"""Trains networks of earlier engines briefly, converts them, and compares with Keras and float.
 
 python examples/networks.py                   all of them
 python examples/networks.py lenet resnet18    these
-python examples/networks.py --untrained       sizes and times alone, which need no training
+python examples/networks.py --untrained       only sizes and times, which need no training
 """
 
 import argparse
@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-# TensorFlow reads these when it is imported. larq needs Keras 2; the others stop remarks on how
+# TensorFlow reads these when it is imported. larq needs Keras 2; the other two stop remarks on how
 # TensorFlow computes.
 os.environ["TF_USE_LEGACY_KERAS"] = "1"
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -30,9 +30,10 @@ from published import alexnet, bmxnet, comparing, digits, espresso, hep_bnn, key
 
 @dataclass(frozen=True)
 class Network:
-    """How it is built, at a width, what it learns, and for how long.
+    """A network: its function of a width, its data, and its training.
 
-    Some that take images of any size learn from smaller ones than what is timed.
+    Some networks that take images of any size learn from smaller images than those they are timed
+    with.
     """
 
     build: Callable[..., Any]
@@ -42,7 +43,7 @@ class Network:
     timed_size: int | None = None
 
 
-# What else of ResNet-18 may stay in float: stages, by number.
+# Stages of ResNet-18, by number, that may also stay in float.
 _IN_FLOAT = ((1,), (2,), (3,), (4,), (1, 2), (1, 2, 3, 4))
 
 NETWORKS: Mapping[str, Network] = {
@@ -76,7 +77,7 @@ def main(names: list[str], trained: bool, threads: int, results: Path | None) ->
     titles = [f"{title:>10}" for title in columns] + [f"{title:>9}" for title in 2 * _FILES]
     print(f"{'network':18}" + "".join(titles))
     for name in names:
-        # In a process of its own, as TensorFlow keeps the memory of models that are gone.
+        # Each network has a process of its own, as TensorFlow keeps the memory of deleted models.
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
             result = process.submit(run, name, trained, threads).result()
         right = result.get("accuracy", {}).values()
@@ -90,7 +91,7 @@ def main(names: list[str], trained: bool, threads: int, results: Path | None) ->
 
 
 def add_to(results: Path, name: str, result: dict[str, Any]) -> None:
-    """Other networks in the file stay, and this one's accuracy if nothing was trained now."""
+    """Adds a result to the file; keeps other networks, and an old accuracy if none is new."""
     found = json.loads(results.read_text()) if results.exists() else {}
     found[name] = {**found.get(name, {}), **result}
     written = results.with_name(f"{results.name}.part")
@@ -99,14 +100,14 @@ def add_to(results: Path, name: str, result: dict[str, Any]) -> None:
 
 
 def cpu() -> str:
-    """What the system calls it."""
+    """Returns the system's name of the CPU."""
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     names = [line.partition(": ")[2] for line in lines if line.startswith("model name")]
     return names[0] if names else platform.machine()
 
 
 def commit() -> str:
-    """Of the folder with this program."""
+    """Returns the commit of the folder with this program."""
     command = ("git", "describe", "--always", "--dirty")
     here = Path(__file__).parent
     found = subprocess.run(command, cwd=here, capture_output=True, text=True, check=False)
@@ -114,7 +115,7 @@ def commit() -> str:
 
 
 def run(name: str, trained: bool, threads: int) -> dict[str, Any]:
-    """Trains or makes up, converts, compares and measures."""
+    """Trains a network or makes up its norms, then converts, compares and measures it."""
     network = NETWORKS[name]
     if trained:
         model, training, held_out = learn(network)
@@ -134,14 +135,14 @@ def run(name: str, trained: bool, threads: int) -> dict[str, Any]:
 
 
 def learn(network: Network, seed: int = 1) -> tuple[Any, digits.Part, digits.Part]:
-    """Returns the trained model, what it was trained with, and what was held out."""
+    """Returns the trained model, its training data, and the held-out data."""
     model, training, held_out = prepare(network, seed)
     comparing.train(model, training, network.epochs, network.rate)
     return model, training, held_out
 
 
 def prepare(network: Network, seed: int = 1) -> tuple[Any, digits.Part, digits.Part]:
-    """The same, before the training."""
+    """Returns the same before the training."""
     tf.keras.utils.set_random_seed(seed)
     model = network.build()
     return (model, *network.load(*model.input_shape[-2:]))

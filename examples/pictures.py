@@ -1,4 +1,4 @@
-"""Pictures of what the examples' files find, as in docs/examples.md.
+"""Draws pictures of what the examples' files find, as in docs/examples.md.
 
 python examples/pictures.py digits digits.tflite
 python examples/pictures.py faces faces.tflite PHOTO...
@@ -23,7 +23,7 @@ RIGHT, WRONG = "#1b7f3b", "#c62828"
 
 def draw_digits(file: Path) -> plt.Figure:
     images, labels = load_digits(return_X_y=True)
-    new = np.random.default_rng(1).permutation(len(labels))[1000:]  # as digits.py has them
+    new = np.random.default_rng(1).permutation(len(labels))[1000:]  # as in digits.py
     with larq_engine.Interpreter(file) as interpreter:
         scores = interpreter.predict((images[new].reshape(-1, 8, 8, 1) / 16).astype(np.float32))
     read = scores.argmax(1)

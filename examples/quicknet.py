@@ -1,7 +1,7 @@
-"""A network in the shape of QuickNet, half as deep, with made-up weights, as a Keras model.
+"""Builds a Keras model in the shape of QuickNet, half as deep, with made-up weights.
 
-With weights as they are initialized, most signs would be the same whatever the image. So layers are
-computed on sample images while the model is built, and batch norms get the statistics of those.
+With initial weights, most signs would be the same for all images. So layers are computed on sample
+images while the model is built, and batch norms get the statistics of these.
 """
 
 from dataclasses import dataclass
@@ -14,15 +14,15 @@ import tensorflow as tf
 
 Array = npt.NDArray[Any]
 
-# Channels of each section, and residual blocks in each.
+# Channels of each section, and number of residual blocks in each.
 _CHANNELS = (64, 128, 256, 512)
 _BLOCKS = 2
 _CLASSES = 1000
 
-# Standard deviation of what softmax gets: of 1000 classes the likeliest has some percent.
+# Standard deviation of the input of softmax: the likeliest of 1000 classes has some percent.
 _SPREAD = 2.0
 
-# How far an offset is moved at most, in standard deviations; see _Network.normalize.
+# Largest move of an offset, in standard deviations; see _Network.normalize.
 _REACH = 0.1
 
 
@@ -33,7 +33,7 @@ def draw_images(count: int, size: int) -> Array:
 
 
 def build_quicknet(images: Array) -> Any:
-    """Returns the model, for images of this size; signs will depend on what these show."""
+    """Returns the model for images of this size; its signs depend on what the images show."""
     tf.keras.utils.set_random_seed(1)
     network = _Network(images)
     x = _add_stem(network, network.image)
@@ -54,7 +54,7 @@ class _Traced:
 
 
 class _Network:
-    """Adds layers, and computes each as it is added."""
+    """Adds layers, and computes each one as it is added."""
 
     def __init__(self, images: Array) -> None:
         self._rng = np.random.default_rng(0)
@@ -69,17 +69,17 @@ class _Network:
     def normalize(self, x: _Traced, shortcut: _Traced | None = None) -> _Traced:
         """Adds a batch norm, and then the shortcut.
 
-        A binarized network is chaotic: where two ways to round put a value on two sides of 0, a
-        sign differs, and the layers after it multiply that. A trained network is robust against it
+        A binarized network is chaotic: if two ways to round put a value on two sides of 0, a sign
+        differs, and later layers multiply the difference. A trained network is robust against that
         on average. This one is not trained, so the offsets are moved to where no value of the
-        sample images is next to 0, and all correct implementations see the same signs.
+        sample images is next to 0. Then all correct implementations see the same signs.
         """
         layer = tf.keras.layers.BatchNormalization(epsilon=1e-5)
         symbol = layer(x.symbol)
         mean, variance = (moment.numpy() for moment in tf.nn.moments(x.value, [0, 1, 2]))
         gamma = self._rng.uniform(0.5, 1.5, mean.shape) * self._rng.choice([1, -1], mean.shape)
         beta = self._rng.normal(0, 0.3, mean.shape)
-        # Keeps a channel that is constant from being divided by almost nothing.
+        # This keeps a constant channel from being divided by almost 0.
         variance += 0.01 * variance.mean()
         layer.set_weights([gamma, beta, mean, variance])
         y = _Traced(symbol, layer(x.value))
@@ -93,7 +93,7 @@ class _Network:
 
 
 def _to_widest_gap(values: Array) -> Array:
-    """What to add to each channel so that 0 is in the middle of the widest gap of its values."""
+    """Returns for each channel the shift that puts 0 into the middle of its values' widest gap."""
     shifts = []
     for channel in values.reshape(-1, values.shape[-1]).T.astype(np.float64):
         reach = _REACH * channel.std()
@@ -105,7 +105,7 @@ def _to_widest_gap(values: Array) -> Array:
 
 
 def _add_stem(network: _Network, x: _Traced) -> _Traced:
-    """Float layers, from the image to a quarter of its size."""
+    """Adds float layers, from the image to a quarter of its size."""
     options: dict[str, Any] = {"padding": "same", "use_bias": False}
     x = network.add(tf.keras.layers.Conv2D(_CHANNELS[0] // 4, 3, strides=2, **options), x)
     x = network.add(tf.keras.layers.ReLU(), network.normalize(x))
@@ -130,7 +130,7 @@ def _add_residual_block(network: _Network, x: _Traced) -> _Traced:
 
 
 def _add_transition(network: _Network, x: _Traced, channels: int) -> _Traced:
-    """Float layers, to half the size and more channels."""
+    """Adds float layers, to half the size and more channels."""
     x = network.add(tf.keras.layers.ReLU(), x)
     x = network.add(tf.keras.layers.MaxPool2D(2, strides=1), x)
     blur = tf.keras.layers.DepthwiseConv2D(
@@ -142,7 +142,7 @@ def _add_transition(network: _Network, x: _Traced, channels: int) -> _Traced:
 
 
 def _blur(shape: tuple[int, ...], dtype: Any = None, **_: Any) -> Any:
-    """The same filter for each channel, [1 2 1] in both directions."""
+    """Returns the same filter for each channel, [1 2 1] in both directions."""
     row = np.array([1, 2, 1]) / 4
     return tf.constant(np.broadcast_to(np.outer(row, row)[..., None, None], shape), dtype)
 
@@ -152,7 +152,7 @@ def _add_classifier(network: _Network, x: _Traced) -> _Traced:
     x = network.add(tf.keras.layers.GlobalAveragePooling2D(), x)
     layer = tf.keras.layers.Dense(_CLASSES)
     x = network.add(layer, x)
-    # What all images have in common would decide about the class otherwise.
+    # Otherwise the part that all images have in common would decide about the class.
     common = np.mean(x.value, axis=0)
     scale = _SPREAD / np.std(x.value - common)
     layer.set_weights([layer.kernel * scale, -common * scale])

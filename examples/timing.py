@@ -1,4 +1,4 @@
-"""Runs of models in LiteRT, and what they take."""
+"""Runs models in LiteRT, and measures their times."""
 
 import statistics
 import time
@@ -15,15 +15,15 @@ def open_host(content: bytes, threads: int) -> Any:
 
 
 def open_ours(content: bytes, threads: int) -> Any:
-    """The same interpreter: the plug-in is all that it takes."""
+    """Opens the same interpreter with the plug-in, which is all that the engine needs."""
     plug_in = lce.load_delegate("ai_edge_litert", num_threads=threads)
     return LiteRT(model_content=content, num_threads=threads, experimental_delegates=[plug_in])
 
 
 def measure(interpreters: Sequence[Any], image: Any, rounds: int) -> list[float]:
-    """Returns each one's median time in ms.
+    """Returns the median time of each interpreter in ms.
 
-    They take turns, so that a change of clock or load meets all of them alike.
+    They take turns, so that a change of clock or load affects all of them.
     """
     times: list[list[float]] = [[] for _ in interpreters]
     for interpreter in interpreters:

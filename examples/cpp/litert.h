@@ -1,12 +1,11 @@
-// The functions of LiteRT 2.2 and newer that run_model.cc calls, since this project is built
-// without LiteRT's headers. Your program includes those instead: litert/c/*.h,
-// litert/c/internal/*.h.
+// The functions of LiteRT 2.2 and newer that run_model.cc calls: this project is built without
+// LiteRT's headers. Your program includes LiteRT's instead: litert/c/*.h, litert/c/internal/*.h.
 #ifndef EXAMPLES_CPP_LITERT_H_
 #define EXAMPLES_CPP_LITERT_H_
 
 #include "litert_abi.h"
 
-// clang-format off: one function a line, which the rule for libLiteRt.so in BUILD reads.
+// clang-format off: one function in each line, which the rule for libLiteRt.so in BUILD reads.
 extern "C" {
 
 LiteRtStatus LiteRtCreateEnvironment(int, const LiteRtEnvOption*, LiteRtEnvironment*);

@@ -9,8 +9,8 @@
 // Throws std::runtime_error with the task if the status is not OK.
 void Check(LiteRtStatus status, const std::string& task);
 
-// For an environment that has no accelerators yet. They get their turn in the order of
-// registration; XNNPACK before the engine would take the float operators between binarized ones.
+// Registers both in an environment that has no accelerators yet. They get their turn in the order
+// of registration; XNNPACK before the engine would take the float operators between binarized ones.
 void RegisterEngineAndXnnpack(LiteRtEnvironment environment);
 
 #endif  // EXAMPLES_CPP_REGISTER_ENGINE_H_

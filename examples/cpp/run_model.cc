@@ -2,7 +2,7 @@
 //
 //   run_model MODEL.tflite INPUT OUTPUT
 //
-// for a model of one input and one output; INPUT and OUTPUT are files of their values, raw.
+// The model has one input and one output; INPUT and OUTPUT are files of their raw values.
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -51,7 +51,7 @@ void Access(LiteRtTensorBuffer buffer, LiteRtTensorBufferLockMode mode, Use use)
 
 void Run(const char* path, const char* input_path, const char* output_path) {
   CheckFile(path);
-  // Left alone, the environment registers XNNPACK itself, before the engine can be.
+  // By default the environment registers XNNPACK itself, before the engine can be registered.
   const LiteRtEnvOption none = {kLiteRtEnvOptionTagAutoRegisterAccelerators,
                                 {.type = kLiteRtAnyTypeInt, .int_value = 0}};
   LiteRtEnvironment environment = nullptr;

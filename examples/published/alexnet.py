@@ -1,7 +1,8 @@
-"""AlexNet with few bits: DoReFa-Net (2 bits of inputs, 1 of weights) and XNOR-Net (1 and 1).
+"""AlexNet with few bits: DoReFa-Net (inputs of 2 bits, weights of 1) and XNOR-Net (1 and 1).
 
-DoReFa-Net, 2016, scales the signs of a layer's weights with their mean size, XNOR-Net, 2016, those
-of each output channel. First and last layer are in float. Both have the layers of DoReFa-Net here.
+DoReFa-Net, 2016, scales the signs of a layer's weights with their mean size; XNOR-Net, 2016, scales
+those of each output channel. The first and the last layer are in float. Both networks have
+DoReFa-Net's layers here.
 """
 
 from typing import Any

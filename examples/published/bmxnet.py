@@ -1,6 +1,6 @@
-"""BMXNet's two networks: a binary LeNet, and ResNet-18 of which stages may stay in float.
+"""BMXNet's two networks: a binary LeNet, and a ResNet-18 whose stages may stay in float.
 
-BMXNet: An Open-Source Binary Neural Network Implementation Based on MXNet, 2017, table 1 and 2.
+BMXNet: An Open-Source Binary Neural Network Implementation Based on MXNet, 2017, tables 1 and 2.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ _STAGES = (64, 128, 256, 512)
 
 
 def lenet(width: float = 1) -> Any:
-    """The first and the last layer are in float."""
+    """Makes LeNet; its first and last layers are in float."""
     start = image(28, 1)
     x = layers.Conv2D(scaled(64, width), 5, activation="tanh")(centre(start))
     x = norm(layers.MaxPool2D()(x))
@@ -25,7 +25,7 @@ def lenet(width: float = 1) -> Any:
 
 
 def resnet18(width: float = 1, size: int = 32, in_float: tuple[int, ...] = ()) -> Any:
-    """The stages of these numbers, 1 to 4, are in float; first and last layer always."""
+    """Makes ResNet-18; the stages `in_float`, from 1 to 4, and both outer layers are in float."""
     start = image(size, 3)
     x = conv(centre(start), scaled(64, width), 3)
     for number, filters in enumerate(_STAGES, 1):
@@ -37,7 +37,7 @@ def resnet18(width: float = 1, size: int = 32, in_float: tuple[int, ...] = ()) -
 
 
 def _unit(x: Any, filters: int, stride: int, binary: bool) -> Any:
-    """Two convolutions, each of a batch norm's result, and the shortcut."""
+    """Adds two convolutions, each after a batch norm, and the shortcut."""
     convolve = binary_conv if binary else conv
     activate = (lambda y: y) if binary else layers.ReLU()  # binary layers take the sign themselves
     first = activate(norm(x))

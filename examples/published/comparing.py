@@ -1,4 +1,4 @@
-"""Trains a network, converts it, and compares what comes out with Keras and with float."""
+"""Trains a network, converts it, and compares the files' results with Keras and with float."""
 
 import contextlib
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _ROUNDS = 30
 
 @dataclass(frozen=True)
 class Files:
-    """A network as TensorFlow's own converter writes it, in float and in int8, and as ours does."""
+    """A network converted by TensorFlow's own converter, in float and int8, and by ours."""
 
     theirs: bytes
     theirs_int8: bytes
@@ -30,7 +30,7 @@ class Files:
         return [len(content) for content in astuple(self)]
 
     def milliseconds(self, image: Any, threads: int) -> list[float]:
-        """Of one image."""
+        """Returns the milliseconds of one image for each file."""
         theirs = [open_host(content, threads) for content in (self.theirs, self.theirs_int8)]
         ours = [open_ours(content, threads) for content in (self.ours, self.ours_int8)]
         return measure([*theirs, *ours], image, _ROUNDS)
@@ -38,7 +38,7 @@ class Files:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """Shares of held-out images that are right, and how many have the class that Keras says."""
+    """Shares of held-out images that are right, and of those whose class is the same as Keras'."""
 
     keras: float
     theirs_int8: float
@@ -56,11 +56,11 @@ def train(model: Any, part: Part, epochs: int, rate: float) -> None:
 
 
 def make_up_norms(model: Any) -> None:
-    """Statistics as of a training, so that nothing of a batch norm is left out of the files.
+    """Sets statistics like those of a training, so that files keep all parts of a batch norm.
 
-    Its result is 0 where its input is half a step from a whole number. Dot products of signs are
-    whole, those of bytes with signs are multiples of 1/255 here, and floats add them up with far
-    smaller errors: so all right programs see the same signs.
+    A norm's result is 0 where its input is half a step from a whole number. Dot products of signs
+    are whole numbers, those of bytes with signs are multiples of 1/255 here, and floats add them up
+    with far smaller errors. So all correct programs see the same signs.
     """
     rng = np.random.default_rng(1)
     for layer in model.layers:
@@ -82,7 +82,7 @@ def convert(model: Any, images: Any) -> Files:
 
 
 def convert_with_tensorflow(model: Any, samples: Any = None) -> bytes:
-    """To float, or to int8 with samples."""
+    """Converts to float or, with samples, to int8."""
     converter = tf.lite.TFLiteConverter.from_keras_model(model)
     if samples is not None:
         converter.optimizations = [tf.lite.Optimize.DEFAULT]
@@ -92,10 +92,10 @@ def convert_with_tensorflow(model: Any, samples: Any = None) -> bytes:
 
 @contextlib.contextmanager
 def _stored_weights(model: Any) -> Iterator[None]:
-    """Has weights in the model as its layers see them.
+    """Stores quantized weights in the model during the block.
 
-    TensorFlow's converter computes what quantizers make of small weights only; the rest it would
-    leave to each run.
+    TensorFlow's converter computes quantizers of small weights only; it would leave the others to
+    each run.
     """
     kept = [
         (layer.kernel, layer.kernel.quantizer, layer.kernel.latent_variable.numpy())

@@ -1,4 +1,4 @@
-"""scikit-learn's 1,797 handwritten digits of 8x8 pixels, made larger."""
+"""Loads scikit-learn's 1,797 handwritten digits of 8x8 pixels, enlarged."""
 
 from dataclasses import dataclass
 
@@ -12,14 +12,14 @@ _TRAINING = 1000
 
 @dataclass(frozen=True)
 class Part:
-    """Images as bytes in float32, 0 to 255, and what they show."""
+    """Images as bytes in float32, 0 to 255, and their labels."""
 
     images: npt.NDArray[np.float32]
     labels: npt.NDArray[np.int64]
 
 
 def load(size: int, channels: int) -> tuple[Part, Part]:
-    """1,000 to train with, and 797 that are held out, the same whatever the size."""
+    """Returns 1,000 to train with, and 797 that are held out: the same ones for any size."""
     images, labels = load_digits(return_X_y=True)
     larger = tf.image.resize(images.reshape(-1, 8, 8, 1) * (255 / 16), (size, size)).numpy()
     larger = np.rint(larger).astype(np.float32).repeat(channels, axis=-1)

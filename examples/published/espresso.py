@@ -1,7 +1,7 @@
-"""Espresso's two networks: an MLP, and the convolutional one that BinaryNet has for CIFAR-10.
+"""Espresso's two networks: an MLP, and BinaryNet's convolutional network for CIFAR-10.
 
 Espresso: Efficient Forward Propagation for Binary Deep Neural Networks, 2018. All weights are
-binary, those of the first layer as well, which reads bytes.
+binary, also those of the first layer, which reads bytes.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ from published.layers import (
 
 
 def mlp(width: float = 1) -> Any:
-    """784-4096-4096-4096-10."""
+    """Makes 784-4096-4096-4096-10."""
     start = image(28, 1)
     units = scaled(4096, width)
     x = norm(first_dense(layers.Flatten()(centre(start)), units))
@@ -31,7 +31,7 @@ def mlp(width: float = 1) -> Any:
 
 
 def cnn(width: float = 1) -> Any:
-    """Twice 128, 256 and 512 channels, poolings in between, then 1024-1024-10."""
+    """Makes twice 128, 256 and 512 channels with poolings in between, then 1024-1024-10."""
     start = image(32, 3)
     x = norm(first_conv(centre(start), scaled(128, width), 3))
     x = norm(layers.MaxPool2D()(binary_conv(x, scaled(128, width), 3)))

@@ -1,8 +1,8 @@
-"""HEP-BNN's two networks, for images as of FashionMNIST and of CIFAR-10.
+"""HEP-BNN's two networks, for images like those of FashionMNIST and of CIFAR-10.
 
 HEP-BNN: A Framework for Finding Low-Latency Execution Configurations of BNNs on Heterogeneous
-Multiprocessor Platforms, 2023, tables I and II. All weights are binary; each step there is a batch
-norm and the next layer's sign here.
+Multiprocessor Platforms, 2023, tables I and II. All weights are binary; what the tables call a step
+is a batch norm and the next layer's sign here.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""A network for spoken keywords: ten words in the voices of espeak-ng, a program of Debian's."""
+"""A network for spoken keywords, and its data: ten words in the voices of espeak-ng."""
 
 import itertools
 from functools import cache
@@ -12,10 +12,10 @@ from published.sounds import SIZE, WORDS, spectrogram
 from published.speaking import RATE, speak
 
 _ACCENTS = ("en-us", "en-gb", "en-gb-scotland", "en-029")
-# Of espeak-ng's speakers these are trained with, and those are held out.
+# Speakers of espeak-ng to train with, and speakers that are held out.
 _TRAINING = ("m1", "m2", "m3", "m7", "f1", "f2", "f5", "croak")
 _HELD_OUT = ("m4", "f3", "f4")
-_TIMES = 4  # that each says each word in each accent, at another speed, pitch and loudness of noise
+_TIMES = 4  # times that each says each word in each accent, at another speed, pitch and noise
 
 
 def network(width: float = 1) -> Any:
@@ -32,7 +32,7 @@ def network(width: float = 1) -> Any:
 
 @cache
 def load(size: int, channels: int) -> tuple[Part, Part]:
-    """To train with, and of other speakers, who are held out."""
+    """Returns words to train with, and words of other speakers, who are held out."""
     if (size, channels) != (SIZE, 1):
         raise ValueError(f"expected {SIZE}x{SIZE} of 1 channel, got {size} and {channels}")
     rng = np.random.default_rng(1)
@@ -52,7 +52,7 @@ def _speak(speakers: tuple[str, ...], rng: np.random.Generator) -> Part:
 
 
 def _in_noise(sound: Any, rng: np.random.Generator) -> Any:
-    """A second with the word at some place of it, in white noise of 10 to 30 dB less."""
+    """Returns a second with the word somewhere in it, in white noise that is 10 to 30 dB weaker."""
     sound = sound[:RATE]
     begin = rng.integers(0, RATE - len(sound) + 1)
     second = np.pad(sound, (begin, RATE - len(sound) - begin))

@@ -1,4 +1,4 @@
-"""Layers that the networks have in common."""
+"""Layers that several networks have."""
 
 from typing import Any
 
@@ -12,22 +12,22 @@ _BINARY = {"input_quantizer": "ste_sign", **_WEIGHTS}
 
 
 def image(size: int, channels: int) -> Any:
-    """An input of bytes, 0 to 255."""
+    """Makes an input of bytes, 0 to 255."""
     return tf.keras.Input((size, size, channels), name="image")
 
 
 def centre(x: Any) -> Any:
-    """From bytes to -1 to 1."""
+    """Scales bytes to the range from -1 to 1."""
     return layers.Rescaling(1 / 127.5, offset=-1)(x)
 
 
 def norm(x: Any, **options: Any) -> Any:
-    """The momentum is for trainings of some hundred steps."""
+    """Adds a batch norm, whose momentum is for trainings of some hundred steps."""
     return layers.BatchNormalization(momentum=0.9, **options)(x)
 
 
 def conv(x: Any, filters: int, size: int, **options: Any) -> Any:
-    """In float."""
+    """Adds a convolution in float."""
     return layers.Conv2D(filters, size, **{"padding": "same", "use_bias": False, **options})(x)
 
 
@@ -40,7 +40,7 @@ def binary_dense(x: Any, units: int) -> Any:
 
 
 def first_conv(x: Any, filters: int, size: int) -> Any:
-    """Binary weights, and inputs as they come."""
+    """Adds a convolution of binary weights with inputs that are not binary."""
     return lq.layers.QuantConv2D(filters, size, padding="same", **_WEIGHTS)(x)
 
 
@@ -49,5 +49,5 @@ def first_dense(x: Any, units: int) -> Any:
 
 
 def scaled(units: int, width: float) -> int:
-    """A number of channels in a network of another width; whole words of 32 bits."""
+    """Returns the channels in a network of another width: whole words of 32 bits."""
     return max(32, round(units * width / 32) * 32)

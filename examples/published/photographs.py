@@ -1,4 +1,4 @@
-"""Pieces of photographs: what faces.py learns from, and where it looks."""
+"""Cuts pieces out of photographs: faces.py learns from pieces, and looks for faces in them."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ def gray(photo: np.ndarray) -> np.ndarray:
 
 
 def pieces(photo: np.ndarray, stride: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Squares of one size after the other, each as a piece, and their top, left and side."""
+    """Yields the squares of each size as pieces, with their top, left and side."""
     photo, side = gray(photo), float(SMALLEST)
     while side < 0.8 * min(photo.shape):
         shape = [round(length * SIZE / side) for length in photo.shape]
@@ -27,14 +27,14 @@ def pieces(photo: np.ndarray, stride: int) -> Iterator[tuple[np.ndarray, np.ndar
 
 
 def as_input(images: np.ndarray) -> np.ndarray:
-    """As bright as each other, and with as much contrast."""
+    """Gives all images the same brightness and contrast."""
     centred = images - images.mean((1, 2), keepdims=True)
     return np.float32(centred / (centred.std((1, 2), keepdims=True) + 0.02))[..., None]
 
 
 def faces(count: int, rng: np.random.Generator) -> np.ndarray:
-    """Of scikit-image's 100: turned, moved, larger or darker, perhaps mirrored."""
-    known = data.lfw_subset()[:100]  # the others are none
+    """Returns faces of scikit-image's 100: turned, moved, larger or darker, perhaps mirrored."""
+    known = data.lfw_subset()[:100]  # the others are no faces
     return np.array([_vary(known[i], rng) for i in rng.integers(0, len(known), count)])
 
 
@@ -48,8 +48,9 @@ def _vary(face: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def without_faces(of_each: int, rng: np.random.Generator) -> np.ndarray:
-    """Pieces of scikit-image's and scikit-learn's photographs of other things. The heads on its
-    coins are to be no faces."""
+    """Returns pieces of scikit-image's and scikit-learn's photographs of other things.
+
+    The heads on its coins count as no faces."""
     load = (data.coffee, data.chelsea, data.rocket, data.hubble_deep_field, data.page, data.coins,
             data.grass, data.brick, data.gravel, data.text, data.moon, data.retina,
             data.immunohistochemistry, data.clock)  # fmt: skip

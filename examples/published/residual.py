@@ -1,6 +1,7 @@
 """Small networks in the shape of QuickNet, Bi-Real net and MeliusNet.
 
-What surrounds their binary layers is in float, most of the file, and becomes int8 with samples.
+The parts around their binary layers are in float. They are most of the file, and become int8 with
+samples.
 """
 
 from typing import Any
@@ -43,7 +44,7 @@ def bireal_net(width: float = 1) -> Any:
 
 
 def melius_net(width: float = 1) -> Any:
-    """A block adds 64 channels, and then corrects these."""
+    """Makes blocks that add 64 channels, and then correct these."""
     start = image(28, 1)
     x = layers.ReLU()(norm(conv(centre(start), 32, 3, strides=2)))
     x = conv(x, scaled(64, width), 3)

@@ -13,7 +13,7 @@ _WINDOW = 1024
 
 
 def spectrogram(second: Any) -> Any:
-    """Decibels of each band, 60 of them up to the loudest, as bytes: [moment, band, 1]."""
+    """Returns the decibels of each band, the loudest 60 of them, as bytes: [moment, band, 1]."""
     starts = np.linspace(0, RATE - _WINDOW, SIZE).astype(int)
     windows = second[starts[:, None] + np.arange(_WINDOW)] * np.hanning(_WINDOW)
     power = np.abs(np.fft.rfft(windows)) ** 2
@@ -24,7 +24,7 @@ def spectrogram(second: Any) -> Any:
 
 @cache
 def _bands() -> Any:
-    """Weights of frequencies: triangles, as wide as their distance on the mel scale."""
+    """Returns weights of frequencies: triangles as wide as their distance on the mel scale."""
     most = 2595 * math.log10(1 + RATE / 2 / 700)
     edges = 700 * (10 ** (np.linspace(0, most, SIZE + 2) / 2595) - 1)
     frequency = np.fft.rfftfreq(_WINDOW, 1 / RATE)[:, None]

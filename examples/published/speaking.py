@@ -1,4 +1,7 @@
-"""Words into a WAV file, a second apart: `python examples/published/speaking.py FILE WORD...`."""
+"""Speaks words into a WAV file, a second apart.
+
+python examples/published/speaking.py FILE WORD...
+"""
 
 import argparse
 import subprocess
@@ -7,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
-RATE = 22_050  # samples a second, as espeak-ng has them
+RATE = 22_050  # samples a second in espeak-ng's files
 _HEADER = 44  # bytes of a WAV file before its samples
 
 
 def speak(word: str, voice: str, speed: int = 150, pitch: int = 50) -> np.ndarray:
-    """Samples from -1 to 1. The speed is in words a minute, the pitch of 0 to 99."""
+    """Returns samples from -1 to 1. The speed is in words a minute, the pitch is from 0 to 99."""
     options = ("-v", voice, "-s", str(speed), "-p", str(pitch))
     command = ("espeak-ng", "--stdout", *options, word)
     spoken = subprocess.run(command, check=True, capture_output=True).stdout
