@@ -1,5 +1,5 @@
-// Runs a model with LiteRT's profiler on. The profiler takes time, so the runs that are timed are
-// others.
+// Runs a model with LiteRT's profiler on. The profiler takes time, so the timed runs are made
+// without it.
 #ifndef BENCHMARKS_MODEL_HOST_PROFILE_H_
 #define BENCHMARKS_MODEL_HOST_PROFILE_H_
 

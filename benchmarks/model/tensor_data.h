@@ -11,7 +11,7 @@
 
 namespace larq_engine {
 
-// Returns the type's name, or such as "type 5" for an unknown type.
+// Returns the type's name; for an unknown type, a text such as "type 5".
 std::string ElementName(LiteRtElementType type);
 
 // Returns the bytes of an element, 0 for a type that is unknown or has no fixed size.

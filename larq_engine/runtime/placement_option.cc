@@ -38,7 +38,7 @@ std::string_view CutFirst(std::string_view& text, char sign) {
   return first;
 }
 
-// Parses text such as "3" or "1/3". A number is below 0 if the text is none.
+// Parses text such as "3" or "1/3". Returns -1 for a number that the text does not have.
 GraphNode ParseNode(std::string_view text) {
   if (text.find('/') == text.npos) return {0, ParseNumber(text)};
   const int subgraph = ParseNumber(CutFirst(text, '/'));

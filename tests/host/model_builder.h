@@ -75,7 +75,7 @@ class ModelBuilder {
   ModelBuilder& AddConv(const ConvConfig& config);
   ModelBuilder& AddPool(const PoolConfig& config);
   // Reads only constants, so what was added before it no longer leads to the graph's output. There
-  // are 1 scale or as many as the axis has indices. Scales of int8 weights are whole numbers.
+  // is 1 scale, or as many as the axis has indices. Scales of int8 weights are whole numbers.
   ModelBuilder& AddUnpackWeights(std::vector<int> shape, int axis, int scales,
                                  TfLiteType type = kTfLiteFloat32);
 

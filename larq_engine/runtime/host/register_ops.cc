@@ -73,7 +73,7 @@ int ThisProcess() { return 0; }  // these systems have no fork
 int ThisProcess() { return getpid(); }
 #endif
 
-// Returns the engine for a number of threads, which exists as long as somebody uses it. A forked
+// Returns the engine for a number of threads. It exists as long as somebody uses it. A forked
 // process makes its own: it lacks the threads of its parent's engines, and their locks may be held
 // for ever.
 std::shared_ptr<Engine> SharedEngine(int threads) {

@@ -106,7 +106,7 @@ constexpr KnownOp ForOtherDevices(const char* name, TfLiteBuiltinOperator code,
           .code = code};
 }
 
-// Makes such a row for an operator that has no options, or whose options the tensors tell as well.
+// Makes such a row for an operator without options, or whose options follow from its tensors.
 template <typename T, auto... kArguments>
 constexpr KnownOp ForOtherDevices(const char* name, TfLiteBuiltinOperator code) {
   KnownOp row = ForOtherDevices<T, kArguments...>(name, code, ReadNone<Activation::kNone>);
@@ -114,7 +114,7 @@ constexpr KnownOp ForOtherDevices(const char* name, TfLiteBuiltinOperator code) 
   return row;
 }
 
-// STRIDED_SLICE has options; tensors tell all about the others.
+// STRIDED_SLICE has options; the other forms are described by their tensors only.
 template <SliceOp::Form kForm>
 constexpr KnownOp Slice(const char* name, TfLiteBuiltinOperator code) {
   constexpr bool kHasOptions = kForm == SliceOp::kStridedSlice;

@@ -24,7 +24,7 @@ struct TensorInfo {
   int scale_axis = 0;  // axis of several scales
 };
 
-// Knows the types that operators read and write.
+// Returns the bytes of one element, for all types that operators read and write.
 size_t ElementBytes(TfLiteType type);
 
 std::string DimsString(const std::vector<int>& dims);
