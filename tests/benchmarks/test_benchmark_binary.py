@@ -1,7 +1,7 @@
 """larq_benchmark_model as a user runs it: results, profile, JSON, and one line for every mistake.
 
-The results must be those of larq_engine.Interpreter to the bit: the same host and the same engine,
-reached through LiteRT's C interface instead of Python's.
+The results must equal those of larq_engine.Interpreter to the bit: the same host and the same
+engine, reached through LiteRT's C interface instead of Python's.
 """
 
 import json
@@ -34,14 +34,15 @@ _DATA = _ROOT / "tests" / "interop" / "data"
 _MODELS = sorted(path.stem for path in _DATA.glob("*.tflite"))
 _RESIDUAL = _DATA / "residual_relu_bn_add.float.tflite"
 
-# Of address space. A damaged shape must not make the system end other processes for want of memory.
+# Limit of address space. A damaged shape must not make the system end other processes for lack of
+# memory.
 _MAX_MEMORY_BYTES = 8 << 30
-# Of processor time, which other processes do not use up. Damage can ask for a batch of 65537.
+# Limit of processor time, which other processes do not use up. Damage can ask for a batch of 65537.
 _MAX_SECONDS = 10
-# Of the clock: only what hangs without working takes so long.
+# Limit of the clock: only a program that hangs without working takes so long.
 _HANGS_SECONDS = 600
 
-# No warm-up, one measured run.
+# Runs once, without a warm-up.
 _QUICK = ("--num_runs=1", "--min_secs=0", "--warmup_runs=0", "--warmup_min_secs=0")
 
 
@@ -68,14 +69,14 @@ def call(*flags: str, limit: Callable[[], None] = limit_memory) -> subprocess.Co
 
 
 def run(model: Path, *flags: str) -> str:
-    """Runs a model that can be run."""
+    """Runs a model that must run."""
     done = call(f"--graph={model}", f"--litert={_LITERT}", *_QUICK, *flags)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
 
 def fail(code: int, *flags: str) -> str:
-    """Runs what cannot be run; returns the one line that says why."""
+    """Runs a command that must fail; returns the one line that says why."""
     done = call(*flags)
     assert done.returncode == code, (done.stdout, done.stderr)
     lines = done.stderr.splitlines()
@@ -126,7 +127,7 @@ def test_every_kernel_gives_the_same(kernel, tmp_path):
 
 
 def two_inputs() -> bytes:
-    """The signature names what the graph calls otherwise, and lists it in the reverse order."""
+    """Builds a signature with other names than the graph's, listed in reverse order."""
     builder = ModelBuilder()
     a, b = builder.tensor((1, 3), name="tensor_a:0"), builder.tensor((1, 3), name="tensor_b:0")
     total, product = builder.tensor((1, 3), name="sum:0"), builder.tensor((1, 3), name="product:0")
@@ -170,7 +171,7 @@ def test_a_difference_is_told_and_is_exit_code_1(tmp_path):
 
 @pytest.mark.parametrize("fuse", [True, False])
 def test_profile_has_the_operators_of_the_interpreters(fuse, tmp_path):
-    """Most of all the sums between our operators, which XNNPACK would take if it were first."""
+    """Most of all it has sums between our operators, which XNNPACK would take if it were first."""
     flags = ("--enable_op_profiling", "--num_runs=4", f"--fuse={str(fuse).lower()}")
     ops = report(_RESIDUAL, tmp_path, *flags)["ops"]
     expected = larq_engine.Interpreter(_RESIDUAL, fuse=fuse).profile(runs=1)
@@ -195,9 +196,9 @@ def test_profile_has_the_operators_of_the_interpreters(fuse, tmp_path):
 
 
 def test_the_profiles_file_is_that_of_larq_engine_profile(tmp_path):
-    """The same operators and values; the engine's alone and together, the host's alone.
+    """Both have the same operators and values: the engine's alone and together, the host's alone.
 
-    The mean and the dense layer at the end are the host's in this model as it is, and only
+    The mean and the dense layer at the end are the host's in this model, and only
     larq_engine.profile tries them on the engine.
     """
     out = tmp_path / "profile.json"
@@ -293,7 +294,7 @@ def test_a_library_without_profiler_gives_one_row_and_says_so(tmp_path):
 
 
 def split_and_joined() -> bytes:
-    """What XNNPACK leaves to LiteRT (a sum of 64-bit numbers) between operators that it takes."""
+    """Builds a sum of 64-bit numbers, which is LiteRT's, between operators of XNNPACK's."""
     builder = ModelBuilder()
     x, y = builder.tensor((1, 8), name="x"), builder.tensor((1, 8), name="y")
     n = builder.tensor((1, 8), dtype=np.int64, name="n")
@@ -417,7 +418,7 @@ def test_missing_files(tmp_path):
     short.write_bytes(bytes(39))
     message = fail(1, f"--graph={_RESIDUAL}", litert, f"--check=0:{short}")
     assert message == f"'{short}': expected the 40 bytes of tensor 'dense', got 39"
-    # Before anything is measured, or even read.
+    # The error comes before anything is measured, or even read.
     unwritable = ("--graph", str(absent), litert, f"--output_json={absent}/report")
     assert fail(1, *unwritable).startswith(f"'{absent}/report': cannot write the file")
 
@@ -464,7 +465,7 @@ def test_needs_no_library_but_the_systems():
 
 
 def changed(change: Callable[[Any], None]) -> bytes:
-    """A valid model with one change: a quantization, a convolution and a sum."""
+    """Builds a valid model with one change: a quantization, a convolution and a sum."""
     model = schema.ModelT.InitFromObj(schema.Model.GetRootAs(_RESIDUAL.read_bytes(), 0))
     change(model)
     builder = ModelBuilder()
@@ -483,7 +484,7 @@ def quantize(scale: float, zero_point: int) -> Callable[[Any], None]:
 
 
 def make_splits(model: Any) -> None:
-    """The operators of the first kind become SPLIT of two inputs, with the options they had."""
+    """Turns the operators of the first kind into SPLIT of two inputs, with their old options."""
     model.operatorCodes[0].deprecatedBuiltinCode = schema.BuiltinOperator.SPLIT
     model.operatorCodes[0].builtinCode = schema.BuiltinOperator.SPLIT
     for operator in model.subgraphs[0].operators:

@@ -51,7 +51,7 @@ def test_ratios(
 def test_what_is_slower(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], write: Write
 ) -> None:
-    """More than 1 %, with quartiles that do not overlap."""
+    """A case is slower if it takes over 1 % more and the quartiles do not overlap."""
     before = [result("row", case, 1000) for case in "ABCD"]
     medians = {"A": 1012, "B": 1008, "C": 900, "D": 1020}
     after = [
@@ -82,7 +82,7 @@ def test_compares_with_what_is_kept(
     write: Write,
     tmp_path: Path,
 ) -> None:
-    """Of the same kind of core, benchmark and number of threads."""
+    """Kept results are those of the same kind of core, benchmark and number of threads."""
     monkeypatch.setattr(kept, "RESULTS", tmp_path / "kept")
     monkeypatch.setattr(kept, "ROOT", tmp_path)
     wrong = [{"contender": "other", "case": "A", "reason": "WRONG RESULT: expected 1, got 2"}]
@@ -168,7 +168,7 @@ def test_many_cases_go_down_the_page(
 
 
 def table_in(capsys: pytest.CaptureFixture[str]) -> list[list[str]]:
-    """The words of each row, without the rule below the titles."""
+    """Returns the words of each row, without the rule below the titles."""
     title, _, *rows = capsys.readouterr().out.split("\n\n")[1].splitlines()
     return [line.split() for line in (title, *rows)]
 
@@ -222,7 +222,7 @@ def test_refuses_a_file_that_is_not_there(
 
 
 def one_error(capsys: pytest.CaptureFixture[str]) -> str:
-    """The one line behind the usage."""
+    """Returns the one line behind the usage."""
     [line] = [line for line in capsys.readouterr().err.splitlines() if "error: " in line]
     return line
 

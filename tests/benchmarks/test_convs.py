@@ -1,6 +1,7 @@
-"""The convolution benchmark: only right results get times, and its status tells of every absence.
+"""The convolution benchmark times only right results, and its status tells of every absence.
 
-Runs all of it, with worker processes, on one small layer and with the hosts of this environment.
+The tests run all of it, with worker processes, on one small layer and with the hosts of this
+environment.
 """
 
 import dataclasses
@@ -25,7 +26,7 @@ Bench = Callable[..., tuple[int, dict[str, Any]]]
 
 
 def flipped(form: conv_trials.Form) -> conv_trials.Form:
-    """The same form, but its models have one weight of the wrong sign."""
+    """Returns the same form, whose models have one weight of the wrong sign."""
 
     def build(shape: ConvShape, layer: conv_models.Layer, layers: int) -> bytes:
         signs = layer.signs.copy()
@@ -72,7 +73,7 @@ def test_ours_is_also_measured_between_bits(bench: Bench) -> None:
     status, summary = bench(OURS, OURS_BITS, OURS_BITS_FLOAT)
     assert status == 0
     assert measured(summary) == {OURS.name, OURS_BITS.name, OURS_BITS_FLOAT.name}
-    assert summary["ratios"] == {}  # to itself there is none
+    assert summary["ratios"] == {}  # there is no ratio to itself
 
 
 @pytest.mark.parametrize("form", ["bits", "bits_float", "float32", "int8"])

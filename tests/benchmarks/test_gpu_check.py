@@ -1,4 +1,4 @@
-"""`make gpu-check` without a GPU: limits of time, what is kept, what follows a failure."""
+"""`make gpu-check` without a GPU: limits of time, kept results, and steps after a failure."""
 
 import json
 import os
@@ -94,7 +94,7 @@ def test_a_program_is_ended_with_all_that_it_started(tmp_path):
     with pytest.raises(StepError, match="no end after 1 s") as caught:
         Bench(tmp_path, time.monotonic() + 60).run(*_shell("sleep 600 & echo $!; wait"), seconds=1)
     child = Path("/proc", caught.value.printed.strip(), "stat")
-    # Whoever adopts it may not have asked for its status yet.
+    # The process that adopts it may not have asked for its status yet.
     assert not child.exists() or child.read_text().rpartition(") ")[2].startswith("Z")
 
 

@@ -1,4 +1,4 @@
-"""docs/gpu.md from the files of `make gpu-check`: tables, what was wrong, what was not run."""
+"""docs/gpu.md is made from the files of `make gpu-check`: tables, failures, and steps not run."""
 
 import json
 
@@ -50,7 +50,7 @@ def folder(tmp_path):
 
 
 def _blocks(text: str) -> dict[str, list[str]]:
-    """The lines below each title."""
+    """Returns the lines below each title."""
     blocks = (block.splitlines() for block in text.split("### ")[1:])
     return {lines[0]: [line for line in lines[1:] if line] for lines in blocks}
 

@@ -1,4 +1,4 @@
-"""What ncu prints becomes launches; a profiler that cannot take times gives way to the next."""
+"""The output of ncu becomes launches; a profiler that cannot take times gives way to the next."""
 
 from pathlib import Path
 

@@ -13,5 +13,5 @@ def test_the_picture_is_drawn_from_what_is_kept() -> None:
 def test_each_contender_is_a_bar_of_each_layer() -> None:
     picture = headline.PICTURE.read_text()
     for label, _ in headline.SHOWN.values():
-        # Four layers; each as a text, and twice for those who do not see it.
+        # Each of four layers has a text, and two more for those who do not see the picture.
         assert len(re.findall(rf"{label}: \d\.\d\d\d ms", picture)) == 12

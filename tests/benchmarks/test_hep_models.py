@@ -1,4 +1,4 @@
-"""The networks are those of HEP-BNN's tables, and binary where they say so."""
+"""The networks are those of HEP-BNN's tables, and binary wherever the tables say so."""
 
 import pytest
 
@@ -10,7 +10,7 @@ require_keras()
 
 from benchmarks.placing import hep_bnn, hep_models  # noqa: E402  imports TensorFlow
 
-# Products of an image, layer by layer, from the tables' shapes.
+# Products for an image, layer by layer, from the tables' shapes.
 BINARY = {
     "fashion": [64 * 64 * 9 * 14**2, 7 * 7 * 64 * 2048, 2048 * 10],
     "cifar": [
@@ -38,8 +38,8 @@ KINDS = {
 
 
 def test_layers_are_those_of_the_tables() -> None:
-    """Counted: the published program takes thresholds before it pools, which is the same."""
-    names = [layer.name for layer in hep_models.build("cifar").layers[1:]]  # after the input
+    """Layers are counted: the published program's thresholds before pooling are equivalent."""
+    names = [layer.name for layer in hep_models.build("cifar").layers[1:]]  # without the input
     published = [layer.kind.split()[0] for layer in hep_bnn.LAYERS[1:]]
     assert len(names) == len(published)
     for kind, name in KINDS.items():

@@ -9,8 +9,8 @@ from benchmarks.placing.hep_tables import Configuration
 from larq_engine.placing.profile_file import Profile, parse_profile
 from tests.placing.profiles import encoded, fields
 
-# Batch 2, milliseconds: pooling, then two convolutions. The GPU cannot pool; of its two kernels
-# one is refused the last layer.
+# Milliseconds at a batch of 2: pooling, then two convolutions. The GPU cannot pool, and one of its
+# two kernels refuses the last layer.
 _MS: list[tuple[list[int], str, str | None, float]] = [
     ([0], "host", None, 1),
     ([0], "cpu", "pooling", 2),
@@ -23,7 +23,7 @@ _MS: list[tuple[list[int], str, str | None, float]] = [
     ([2], "cuda", "hep_x", 4),
     ([1], "cuda", "hep_y", 2),
 ]
-# A value takes 0.1 ms to move and 1 us each byte.
+# A value takes 0.1 ms to move and 1 us for each byte.
 _BYTES = (1000, 2000, 500, 40)
 
 
@@ -76,7 +76,7 @@ def profile() -> Profile:
         ("cpu", None, (2, 8, 6), 0),
         ("cpu", "good", (2, 8, 8), 0),
         ("cpu", "slow", (2, 10, 6), 0),
-        # To the GPU and back once: 0.1 ms + 2000 us, 0.1 ms + 40 us.
+        # Values go to the GPU and back once: 0.1 ms + 2000 us, 0.1 ms + 40 us.
         ("cuda", None, (1, 2, 4), 2.24),
         ("cuda", "hep_x", (1, 3, 4), 2.24),
         ("cuda", "hep_y", (1, 2, float("inf")), 2.24),

@@ -1,4 +1,4 @@
-"""Rounds: the order in which contenders run, and what a run of the benchmark ends with."""
+"""The order in which contenders run in rounds, and the end of a benchmark's run."""
 
 import argparse
 from pathlib import Path

@@ -29,7 +29,7 @@ def _conv(name, filters=32, **options):
 
 
 def _sequential():
-    """With a pooling and a batch norm whose signs move up to the layer before."""
+    """Builds a pooling and a batch norm whose signs move up to the layer before."""
     return tf.keras.Sequential(
         [
             layers.Input((12, 12, 3)),
@@ -48,7 +48,7 @@ def _sequential():
 
 
 def _nested():
-    """Two blocks with layers of the same names, and a layer that is called twice."""
+    """Builds two blocks with layers of the same names, and a layer that is called twice."""
     image = layers.Input((8, 8, 32))
     first, second = (
         tf.keras.Sequential([_conv("conv"), layers.BatchNormalization(name="norm")], name=name)
@@ -111,7 +111,7 @@ def test_layers_have_one_name(make, fuse, tmp_path):
     model.write_bytes(converted)
     flags = ("--enable_op_profiling", f"--fuse={str(fuse).lower()}")
     measured = benchmark(model, tmp_path, *flags)["ops"]["rows"]
-    ours = [row for row in measured if row["device"] == "cpu"]  # not the host's, and not the rest
+    ours = [row for row in measured if row["device"] == "cpu"]  # neither the host's nor the rest
     assert [(row["op"], row["name"], row["tensor"]) for row in ours] == [
         (row.op, row.name, row.tensor) for row in rows
     ]

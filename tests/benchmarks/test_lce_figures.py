@@ -1,4 +1,4 @@
-"""Networks by classes of operators, from a made-up profile."""
+"""Networks are divided by classes of operators, here from a made-up profile."""
 
 import json
 import sys
@@ -25,7 +25,7 @@ def test_classes() -> None:
         ("LceQuantize", (2,), "quantizing"),
         ("LceBConv2d", (3,), "binary convolutions"),
         ("ADD", (4, 2), "shortcuts"),
-        ("ADD", (5,), "others"),  # of a constant
+        ("ADD", (5,), "others"),  # the other operand is a constant
         ("CONCATENATION", (6, 5), "shortcuts"),
         ("AVERAGE_POOL_2D", (7,), "pooling"),
         ("CONV_2D", (8,), "later float convolutions"),
@@ -120,7 +120,7 @@ def test_the_command_prints_tables_and_draws(
     monkeypatch.setattr(sys, "argv", arguments)
     lce_figures.main()
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
-    # 16 and 1 times 11.5 million in 2.6 ms.
+    # The row has 16 and 1 times 11.5 million in 2.6 ms.
     assert ["of_16", "184.0", "11.5", "23.8", "2.6000", "75.2", "9.1"] in rows
     assert ["of_4", "shortcuts", "4", "0.0", "0.0600"] in rows
     drawn = {path.name: path.read_text() for path in (tmp_path / "drawn").iterdir()}

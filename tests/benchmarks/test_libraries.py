@@ -1,4 +1,4 @@
-"""Two builds of the plug-in in turns."""
+"""Two builds of the plug-in are compared in turns."""
 
 import sys
 from collections import Counter
@@ -16,7 +16,7 @@ _ROUNDS = 2
 
 
 class _Models:
-    """Stands in for libraries.Model: what each library answers, and which were opened and run."""
+    """Stands in for libraries.Model: has the answers, and notes what was opened and run."""
 
     def __init__(self, answers: dict[str, list[np.ndarray]]) -> None:
         self._answers = answers
@@ -57,7 +57,7 @@ def test_both_libraries_run_and_the_first_one_twice(monkeypatch: pytest.MonkeyPa
     same = [np.array([1, np.nan], np.float32), np.arange(3)]
     models, row = _compare(monkeypatch, same, [output.copy() for output in same])
     assert models.opened == [*_PATHS, _PATHS[0]] * _ROUNDS
-    # More often than to compare outputs once a round: both were timed.
+    # More runs than one comparison a round needs show that both were timed.
     assert min(models.runs[path] for path in _PATHS) > _ROUNDS
     assert float(row[1]) >= 0
     assert float(row[2]) >= 0
@@ -91,7 +91,7 @@ def test_rounding_may_be_allowed(
 
 @pytest.mark.parametrize("option", [[], ["--avx2"]])
 def test_avx2_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, option: list[str]) -> None:
-    """Newer instructions are hidden before a model is opened, and all have the kernel."""
+    """Newer instructions are hidden before a model is opened, and all models have the kernel."""
     before, after = tmp_path / "before.so", library.delegate_path()
     before.touch()
     same = [np.zeros(2)]

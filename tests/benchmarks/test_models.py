@@ -1,4 +1,4 @@
-"""The benchmark of whole models, on a small one: who is right is measured, and where time goes."""
+"""The benchmark of whole models, on a small one: right models are measured, and profiled."""
 
 import dataclasses
 import json
@@ -35,7 +35,7 @@ def build_float(rng: np.random.Generator) -> bytes:
 
 @pytest.fixture
 def folder(tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The files of a model; ours is the float one, which the plug-in leaves to the host."""
+    """Makes the files of a model; ours is the float one, which the plug-in leaves to the host."""
     content = build_float(rng)
     images = rng.normal(size=(3, *SHAPE[1:])).astype(np.float32)
     files = tmp_path / "QuickNet"
@@ -161,7 +161,7 @@ def test_profile_of_a_model_with_all_groups(folder: Path, rng: np.random.Generat
 
 def test_operators_are_grouped() -> None:
     steps = [
-        # operator, calls in all runs, milliseconds of one
+        # operator, calls in all runs, milliseconds of one call
         ("LceBconv2d", 2, 1.0),
         ("LceQuantize", 2, 2.0),
         ("LceBconv2d", 4, 2.0),  # twice a run

@@ -9,7 +9,7 @@ RESULTS = json.loads((DOCS / "networks.json").read_text())
 
 
 def result(ours: float) -> dict[str, object]:
-    """In which TensorFlow's int8 file is a quarter of float's, and takes half as long."""
+    """Makes a result in which TensorFlow's int8 file is a quarter of float's, and twice as fast."""
     return {
         "cpu": "a CPU",
         "commit": "abc",
@@ -61,6 +61,6 @@ def test_bars_are_shares_of_the_float_file() -> None:
 
 
 def _widths(drawn: str, network: str) -> list[float]:
-    """Of the bars below a network's name."""
+    """Returns the widths of the bars below a network's name."""
     below = drawn.partition(f">{network} (")[2]
     return [float(part.split('"')[0]) for part in below.split(' width="')[1:]]

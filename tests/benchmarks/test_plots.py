@@ -19,7 +19,7 @@ SUMMARY = {
 
 
 def texts(file: Path) -> str:
-    """The file draws letters as curves and says in comments what they spell."""
+    """Returns the texts of a file, which has letters as curves and spells them in comments."""
     content = file.read_text()
     assert content.rstrip().endswith("</svg>")
     return content

@@ -1,4 +1,4 @@
-"""Models in turns: all of them run, as often, and each comes first in some turn."""
+"""Models in turns all run equally often, and each comes first in some turn."""
 
 from collections import Counter
 
@@ -18,7 +18,7 @@ class Counting:
 
 
 def test_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "_SECONDS", 0.0)  # Each turn is then the one run that warms up.
+    monkeypatch.setattr(turns, "_SECONDS", 0.0)  # Each turn is then only the run that warms up.
     monkeypatch.setattr(np, "median", lambda sampled: len(sampled))
     calls: list[str] = []
     opened = [Counting(name, calls) for name in "abc"]

@@ -1,4 +1,4 @@
-"""Converted models are made again when, and only when, what makes them has changed."""
+"""Converted models are made again if, and only if, something that they are made of has changed."""
 
 import importlib.metadata
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ Make = Callable[[], list[str]]
 
 @pytest.fixture
 def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Stands for the converter's only source."""
+    """Stands in for the converter's only source."""
     file = tmp_path / "rules.py"
     file.write_text("old")
     monkeypatch.setattr(zoo_cache, "ROOT", tmp_path)
@@ -25,7 +25,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     peers.write_text("old")
     monkeypatch.setattr(zoo_cache, "PEERS_SOURCES", (peers,))
     monkeypatch.setattr(zoo_cache, "CONVERT_TO_ONNX", peers)
-    # larq is not installed where it has no wheel.
+    # larq is not installed on machines for which it has no wheel.
     monkeypatch.setattr(importlib.metadata, "version", lambda package: "1.0")
     yield file
 
@@ -124,7 +124,7 @@ def test_fingerprint_tells_names_and_where_a_file_ends(tmp_path: Path, source: P
     others = [
         fingerprint(a="1", b="23"),
         fingerprint(a="12", c="3"),
-        fingerprint(a="12b\n3"),  # what names the next file, inside of one
+        fingerprint(a="12b\n3"),  # the name of the next file, inside of one
     ]
     assert len({same, *others}) == 4
 

@@ -1,4 +1,4 @@
-"""The made-up weights are what makes comparing the zoo's models sound; so this checks them."""
+"""The made-up weights make comparisons of the zoo's models sound, which these tests check."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def prepared() -> tuple[Any, zoo_models.Images]:
 
 @pytest.fixture(scope="module")
 def binarized(prepared: tuple[Any, zoo_models.Images]) -> list[zoo_models.Array]:
-    """What the quantizers get, computed by Keras, with the channels as columns."""
+    """Returns the quantizers' inputs, computed by Keras, with the channels as columns."""
     model, images = prepared
     inputs = [layer.input for layer in model.layers if getattr(layer, "input_quantizer", None)]
     assert len(inputs) == 16

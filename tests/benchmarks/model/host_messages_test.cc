@@ -42,7 +42,7 @@ TEST(HostMessagesDeathTest, ACrashShowsWhatWasNotTaken) {
     std::fprintf(stderr, "the reason");
     raise(signal);
   };
-  // Not SIGSEGV, after which a sanitizer ends the process in a way of its own.
+  // SIGSEGV is left out, as a sanitizer ends the process in a way of its own after it.
   for (const int signal : {SIGABRT, SIGILL}) {
     EXPECT_EXIT(crash_by(signal), ::testing::KilledBySignal(signal), "^the reason");
   }

@@ -29,8 +29,8 @@ void AppendSteps(const Steps& steps, std::vector<HostEntry>& entries) {
   }
 }
 
-// Whole microseconds of each operator, all of them in one piece of XNNPACK's, and half of one for
-// each step.
+// Returns whole microseconds of each operator, all of them in one piece of XNNPACK's, and half of
+// one for each step.
 std::vector<HostOpTimes> Divided(const std::vector<std::string>& ops, const Steps& steps) {
   HostPlanStep part = {.part = HostPart::kXnnpack};
   for (size_t i = 0; i < ops.size(); ++i) part.nodes.push_back(static_cast<int>(i));
@@ -94,7 +94,7 @@ TEST(HostTimes, StepsThatNobodyKnowsGoByTheOrder) {
   EXPECT_NE(ops[1].source.find("Cosine (NC)"), std::string::npos);
 }
 
-// Of a node by itself, of the engine's, and of two pieces of XNNPACK's.
+// Returns the steps of a plan: an operator by itself, the engine's, and two pieces of XNNPACK's.
 std::vector<HostPlanStep> Plan() {
   return {{.part = HostPart::kXnnpack, .nodes = {0, 2}},
           {.part = HostPart::kEngine, .nodes = {1}},

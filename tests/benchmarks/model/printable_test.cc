@@ -51,7 +51,7 @@ TEST(Printable, TablesShowNamesSo) {
   }
   const std::string text = FormatOpTable(table);
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
-  std::vector<size_t> columns;  // where the kernels are: columns align by letters
+  std::vector<size_t> columns;  // places of the kernels: columns align by letters
   for (size_t start = text.find('\n') + 1; start < text.size();) {
     const size_t end = text.find('\n', start);
     const std::string line = text.substr(start, end - start);

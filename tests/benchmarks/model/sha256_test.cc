@@ -1,4 +1,4 @@
-// The digest, compared with the examples of FIPS 180-4 and with what lies around a block's end.
+// Compares the digest with the examples of FIPS 180-4 and with lengths around a block's end.
 #include "benchmarks/model/sha256.h"
 
 #include <gtest/gtest.h>

@@ -38,8 +38,8 @@ TEST(RandomData, FloatsAreBoundedAndSpread) {
   EXPECT_GT(*most, 0.99);
 }
 
-// On every machine: recorded outputs are compared on another one. SplitMix64 begins with
-// 0xE220A8397B1DCDAF.
+// Recorded outputs are compared on another machine, so data must be the same on every one.
+// SplitMix64 begins with 0xE220A8397B1DCDAF.
 TEST(RandomData, IsTheSameEverywhere) {
   EXPECT_EQ(Draw<float>(kLiteRtElementTypeFloat32)[0], 0x6220A8p-23f);
   EXPECT_EQ(Draw<uint8_t>(kLiteRtElementTypeUInt8)[0], 226);
@@ -95,7 +95,7 @@ TEST(Compare, SignsOfZeroAndWhatIsNoNumber) {
 TEST(Compare, OtherTypes) {
   EXPECT_EQ(CompareAs<int8_t>(kLiteRtElementTypeInt8, {-128}, {127}, 0).largest, 255);
   EXPECT_EQ(CompareAs<int64_t>(kLiteRtElementTypeInt64, {-1}, {1}, 2).values, 0u);
-  // 1, 1.5, the smallest half, and infinity against the largest.
+  // The halves are 1, 1.5, the smallest half, and infinity against the largest.
   const Difference halves =
       CompareAs<uint16_t>(kLiteRtElementTypeFloat16, {0x3C00, 0x0001}, {0x3E00, 0x0000}, 0);
   EXPECT_EQ(halves.values, 2u);
