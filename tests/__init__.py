@@ -1,1 +1,1 @@
-"""The tests, as a regular package: larq-zoo installs a `tests` too, which would hide a folder."""
+"""Makes a regular package of the tests: larq-zoo installs a `tests`, too, which would hide them."""

@@ -1,4 +1,4 @@
-"""Options that all Python tests share, and how to replay a failure.
+"""Options that all Python tests share, and the command that replays a failure.
 
 Without --full a sample of the grids runs (samples.py). --part runs a part of the tests (parts.py).
 Random data come from --seed, so a failing test prints the command that repeats it exactly.
@@ -30,7 +30,7 @@ def pytest_configure(config: pytest.Config) -> None:
     parts.chosen = config.getoption("--part")
 
 
-@pytest.hookimpl(trylast=True)  # after -k and -m, so that a sample is one of what they leave
+@pytest.hookimpl(trylast=True)  # after -k and -m, so that it samples what they leave
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     selected = samples.drawn(config, [item for item in items if parts.is_chosen(item)])
     kept = set(selected)
@@ -39,8 +39,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    # Each conversion ends with a collection, which took 100 of a test's 150 ms: it looked at all of
-    # the thousands of tests.
+    # Each conversion ends with a collection, which took 100 of a test's 150 ms because it examined
+    # all of the thousands of tests.
     gc.collect()
     gc.freeze()
 
@@ -64,19 +64,19 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 @pytest.fixture
 def full(request: pytest.FixtureRequest) -> bool:
-    """Whether to run every case."""
+    """Tells whether every case runs."""
     return bool(request.config.getoption("--full"))
 
 
 @pytest.fixture
 def rng(request: pytest.FixtureRequest) -> np.random.Generator:
-    """Random data; the same for a test whatever else runs."""
+    """Returns random data, which are the same for a test whatever else runs."""
     return np.random.default_rng(request.config.getoption("--seed"))
 
 
 @pytest.fixture(scope="module")
 def box() -> Iterator[CrashBox]:
-    """A process for what might crash."""
+    """Yields a process for code that might crash."""
     made = CrashBox()
     yield made
     made.close()

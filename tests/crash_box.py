@@ -1,4 +1,4 @@
-"""Runs what might crash in a process of its own, so that a crash is a failed test with a name.
+"""Runs code that might crash in a process of its own, so that a crash is a failed test with a name.
 
 Imports nothing but NumPy and larq_engine, as the host runtimes' environments may have no more.
 """
@@ -16,15 +16,15 @@ import numpy as np
 import larq_engine
 from larq_engine.python import host
 
-# Of address space; TensorFlow alone takes some 5 GB of it.
+# Limit of address space; TensorFlow needs some 5 GB of it.
 _MAX_MEMORY_BYTES = 16 << 30
 
-# A corrupted shape can ask for more; then loading is all that is tried.
+# A corrupted shape can ask for more values; the model is then only loaded.
 _MAX_INPUT_VALUES = 2**26
 
 
 def load_and_run(model: bytes, runtime: str | None, batches: int = 1) -> tuple[str, str]:
-    """Loads a model and runs it on zeros, of as many of its batches.
+    """Loads a model and runs it on zeros, on as many of its batches as `batches` says.
 
     Returns:
         The name of the exception's type and its message; two empty strings if all went well.
@@ -41,7 +41,9 @@ def load_and_run(model: bytes, runtime: str | None, batches: int = 1) -> tuple[s
 
 
 def load_in_plain_host(model: bytes, runtime: str) -> str:
-    """What a user of the delegate alone sees: the host checks the file, or nobody but we do.
+    """Loads a model as a user of the delegate without `larq_engine.Interpreter` does.
+
+    Only the host and the plug-in then check the file.
 
     Returns:
         The message of the error, empty if all went well.
@@ -57,7 +59,7 @@ def load_in_plain_host(model: bytes, runtime: str) -> str:
 
 
 def _limit_memory() -> None:
-    """A corrupted shape must not make the system end other processes for want of memory."""
+    """Limits memory, so that a corrupted shape does not make the system end other processes."""
     resource.setrlimit(resource.RLIMIT_AS, (_MAX_MEMORY_BYTES, _MAX_MEMORY_BYTES))
 
 
@@ -73,7 +75,7 @@ class CrashBox:
         return ProcessPoolExecutor(1, context, initializer=_limit_memory)
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Returns what the function returns; AssertionError if it takes the process down."""
+        """Returns the function's result; raises AssertionError if it takes the process down."""
         try:
             return self._pool.submit(function, *arguments).result()
         except BrokenProcessPool:

@@ -30,7 +30,7 @@ _TYPES = {
 PADDING = {"SAME": 0, "VALID": 1}
 ACTIVATION = {"NONE": 0, "RELU": 1, "RELU_N1_TO_1": 2, "RELU6": 3}
 
-# An optional input that is not there.
+# The number of an optional input that is absent.
 ABSENT = -1
 
 
@@ -51,7 +51,7 @@ class ModelBuilder:
         self.model = schema.ModelT()
         self.model.version = 3
         self.model.operatorCodes = []
-        self.model.buffers = [schema.BufferT()]  # Number 0 means no data.
+        self.model.buffers = [schema.BufferT()]  # number 0 means no data
         self.graph = schema.SubGraphT()
         self.graph.tensors = []
         self.graph.operators = []
@@ -111,7 +111,7 @@ class ModelBuilder:
     def builtin(
         self, op: str, inputs: Sequence[int], outputs: Sequence[int], **options: Any
     ) -> None:
-        """Adds a builtin operator such as "CONV_2D"; options by their names in the schema."""
+        """Adds a builtin operator such as "CONV_2D"; options have their names in the schema."""
         operator = self._operator(getattr(schema.BuiltinOperator, op), inputs, outputs, None)
         if op in _OPTIONS:
             content = getattr(schema, _OPTIONS[op] + "T")()
@@ -164,12 +164,12 @@ class ModelBuilder:
         return other
 
     def interface(self, inputs: Sequence[int], outputs: Sequence[int]) -> None:
-        """Says which tensors are inputs and outputs of the subgraph."""
+        """Declares tensors to be inputs and outputs of the subgraph."""
         self.graph.inputs = np.array(inputs, np.int32)
         self.graph.outputs = np.array(outputs, np.int32)
 
     def finish(self, inputs: Sequence[int], outputs: Sequence[int]) -> bytes:
-        """Returns the file; the arguments are of this subgraph."""
+        """Returns the file; the arguments are tensors of this subgraph."""
         self.interface(inputs, outputs)
         builder = flatbuffers.Builder(1 << 12)
         builder.Finish(self.model.Pack(builder), b"TFL3")
@@ -221,7 +221,7 @@ _OPTIONS = {
 
 
 def bconv_options(conv: Conv, **changed: Any) -> dict[str, Any]:
-    """The options of an LceBconv2d; `changed` overrides them."""
+    """Returns the options of an LceBconv2d; `changed` overrides them."""
     if isinstance(conv.padding, str):
         padding = {"padding": PADDING[conv.padding]}
     else:
@@ -243,7 +243,7 @@ def bconv_options(conv: Conv, **changed: Any) -> dict[str, Any]:
 
 
 def packed_shape(shape: Sequence[int]) -> tuple[int, ...]:
-    """The shape of the bits of a tensor: 32 channels become one word."""
+    """Returns the shape of the bits of a tensor: 32 channels become one word."""
     return (*shape[:-1], -(-shape[-1] // 32))
 
 
@@ -256,8 +256,10 @@ def add_quantize(
     of_bytes: bool = False,
     **options: Any,
 ) -> int:
-    """Adds an LceQuantize and returns its output: to several bits where there are limits, or of
-    uint8."""
+    """Adds an LceQuantize and returns its output.
+
+    It quantizes to several bits if there are limits, and reads uint8 if the type says so.
+    """
     if of_bytes:
         bits = builder.tensor((*shape[:-1], 8 * packed_shape(shape)[-1]), np.int32)
         builder.custom("LceQuantize", [source], [bits], {"bits": 8})
@@ -280,9 +282,9 @@ def add_weights(
     axis: int,
     int8_scale: float | None = None,
 ) -> int:
-    """Adds an LceUnpackWeights of +-1 values, of int8 if what one stands for is given.
+    """Adds an LceUnpackWeights of +-1 values and returns its output.
 
-    Returns its output.
+    The weights are int8 if the value that one stands for is given.
     """
     dtype = np.float32 if int8_scale is None else np.int8
     weights = builder.tensor(signs.shape, dtype, name="weights", scale=int8_scale)
@@ -307,21 +309,21 @@ def bconv_model(
     input_type: type = np.float32,
     **options: Any,
 ) -> bytes:
-    """A model from its input through LceQuantize to one LceBconv2d for each kind of output.
+    """Builds a model from its input through LceQuantize to one LceBconv2d for each kind of output.
 
     Args:
         conv: The geometry.
         filters: +-1 values or odd numbers, [Cout, kh, kw, Cin per group].
         multiplier: One for each output channel, for float and int8 outputs.
-        bias: Likewise.
+        bias: One for each output channel, for float and int8 outputs.
         outputs: Any of "float", "int8" and "bits".
-        scale: Of the int8 output.
-        zero_point: Of the int8 output.
+        scale: Scale of the int8 output.
+        zero_point: Zero point of the int8 output.
         thresholds: One for each output channel, for bits.
         op: The operator's name, of which LCE has two spellings.
         input_signature: Has -1 for open dimensions of the input.
-        limits: Of LceQuantize, where the geometry says several bits.
-        input_type: np.float32, or np.uint8 where it says 8.
+        limits: Limits of LceQuantize, if the geometry has several bits.
+        input_type: np.float32, or np.uint8 if the geometry has 8 bits.
         **options: Replaced options.
     """
     builder = ModelBuilder()
@@ -356,7 +358,7 @@ def bmaxpool_model(
     stride: Sequence[int],
     padding: str,
 ) -> bytes:
-    """A model from float input through LceQuantize and LceBMaxPool2d to bits."""
+    """Builds a model from float input through LceQuantize and LceBMaxPool2d to bits."""
     builder = ModelBuilder()
     x = builder.tensor(shape, name="x")
     bits = add_quantize(builder, x, shape)
@@ -373,7 +375,7 @@ def bmaxpool_model(
 
 
 def open_conv_model() -> bytes:
-    """Images of any size, of which it cannot take all: its 3x3 taps do not pad."""
+    """Builds a model of images of any size that refuses small ones: its 3x3 taps do not pad."""
     builder = ModelBuilder()
     x = builder.tensor((1, 5, 5, 2), name="x", signature=(-1, -1, -1, 2))
     y = builder.tensor((1, 3, 3, 1), name="y", signature=(-1, -1, -1, 1))

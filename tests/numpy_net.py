@@ -1,4 +1,4 @@
-"""Networks of our operators and the host's, built with what NumPy says of their tensors."""
+"""Networks of our operators and the host's, built with NumPy's values of their tensors."""
 
 from collections.abc import Callable, Sequence
 
@@ -30,14 +30,14 @@ ACTIVATIONS = list(BOUNDS)
 
 
 def clamp(x: Array, activation: str) -> Array:
-    """Only what is beyond a bound changes: NaN stays, and so does the sign of a zero."""
+    """Changes only values beyond a bound: NaN stays, and so does the sign of a zero."""
     low, high = map(np.float32, BOUNDS[activation])
     x = np.where(x < low, low, x)
     return np.where(x > high, high, x)
 
 
 class Value:
-    """A tensor and what NumPy says that it is."""
+    """A tensor and its value according to NumPy."""
 
     def __init__(self, number: int, array: Array) -> None:
         self.number = number
@@ -53,7 +53,7 @@ class Net:
         self.inputs: list[Value] = []
 
     def input(self, data: Array, *, signature: Sequence[int] | None = None) -> Value:
-        """A model input for which a file declares one sample; `data` has any number of them."""
+        """Adds a model input; a file declares one sample of it, and `data` has any number."""
         shape = (1, *data.shape[1:])
         value = Value(self.builder.tensor(shape, data.dtype, signature=signature), data)
         self.inputs.append(value)
@@ -68,7 +68,7 @@ class Net:
         return Value(self.builder.constant(array), array)
 
     def per_channel(self, channels: int, *, dims: int = 1) -> Value:
-        """Values of both signs."""
+        """Adds a constant with a value of either sign for each channel."""
         values = self.rng.uniform(-1.5, 1.5, (1,) * (dims - 1) + (channels,))
         return self.constant(values)
 
@@ -83,7 +83,7 @@ class Net:
         bits_in: int = 1,
         bits_weights: int = 1,
     ) -> Value:
-        """LceQuantize and LceBconv2d."""
+        """Adds LceQuantize and LceBconv2d."""
         shape = x.array.shape
         conv = Conv(
             (1, *shape[1:]),
@@ -119,7 +119,7 @@ class Net:
         return result
 
     def binary(self, op: str, a: Value, b: Value, activation: str = "NONE") -> Value:
-        """ADD or MUL."""
+        """Adds ADD or MUL."""
         both = (np.add if op == "ADD" else np.multiply)(a.array, b.array)
         result = self._made(clamp(both, activation))
         self.builder.builtin(
@@ -172,7 +172,7 @@ class Net:
     def average(
         self, x: Value, taps: int, stride: int, padding: str, activation: str = "NONE"
     ) -> Value:
-        """AVERAGE_POOL_2D, of the taps inside."""
+        """Adds AVERAGE_POOL_2D, which averages only the taps inside of the image."""
         window = ((taps, taps), (stride, stride))
         sums = oracle.sum_pool(x.array, *window, padding)
         averages = sums / oracle.sum_pool(np.ones_like(x.array), *window, padding)
@@ -206,7 +206,7 @@ class Net:
         keep: bool = False,
         activation: str = "NONE",
     ) -> Value:
-        """FULLY_CONNECTED; weights are [units][depth]."""
+        """Adds FULLY_CONNECTED; weights are [units][depth]."""
         units, depth = weights.shape
         rows = x.array.reshape(-1, depth) @ weights.T + (0 if bias is None else bias)
         shape = (*x.array.shape[:-1], units) if keep else (-1, units)
@@ -231,7 +231,7 @@ class Net:
         return result
 
     def split(self, x: Value, sizes: int | Sequence[int], axis: int = -1) -> list[Value]:
-        """SPLIT in so many parts, or SPLIT_V in parts of these sizes, of which one may be -1."""
+        """Adds SPLIT into a number of parts, or SPLIT_V into sizes, of which one may be -1."""
         parts: list[Array]
         place = self.builder.constant(np.array(axis, np.int32))
         if isinstance(sizes, int):
@@ -248,13 +248,13 @@ class Net:
         return results
 
     def slice(self, x: Value, begin: Sequence[int], size: Sequence[int]) -> Value:
-        """SLICE; a size of -1 is what is left."""
+        """Adds SLICE; a size of -1 is the rest of the dimension."""
         box = [slice(b, None if s < 0 else b + s) for b, s in zip(begin, size, strict=True)]
         constants = (self.builder.constant(np.array(v, np.int32)) for v in (begin, size))
         return self.host("SLICE", x, x.array[tuple(box)], *constants)
 
     def strided_slice(self, x: Value, *box: slice, **options: object) -> Value:
-        """STRIDED_SLICE; what a slice leaves open is a bit of a mask."""
+        """Adds STRIDED_SLICE; a bound that a slice leaves open is a bit of a mask."""
         values = np.array([[b.start or 0, b.stop or 0, b.step or 1] for b in box], np.int32)
         masks = {
             name: sum(1 << i for i, b in enumerate(box) if getattr(b, field) is None)
@@ -264,7 +264,7 @@ class Net:
         return self.host("STRIDED_SLICE", x, x.array[box], *constants, **{**masks, **options})
 
     def host(self, op: str, x: Value, array: Array, *constants: int, **options: object) -> Value:
-        """Any operator that plans leave to the host; `array` is its result."""
+        """Adds an operator of the host; `array` is its result."""
         result = self._made(array, array.dtype.type)
         self.builder.builtin(op, [x.number, *constants], [result.number], **options)
         return result
@@ -290,7 +290,7 @@ class Model:
         return larq_engine.Interpreter(self.content, **options)
 
     def check(self, **options: object) -> list[str]:
-        """Compares, for all samples at once and for the first one; returns the steps' operators."""
+        """Compares for all samples at once and for the first one; returns the steps' operators."""
         interpreter = self.open(**options)
         for samples in (1, len(self.inputs[0])):
             got = interpreter.predict([array[:samples] for array in self.inputs])
@@ -301,13 +301,16 @@ class Model:
         return claimed(interpreter)
 
     def check_both(self, **options: object) -> list[str]:
-        """Fused and not; returns what the fused plans computed."""
+        """Checks the model fused and not fused; returns the operators of the fused plans."""
         self.check(fuse=False, **options)
         return self.check(fuse=True, **options)
 
 
 def claimed(interpreter: larq_engine.Interpreter) -> list[str]:
-    """The operators that the plug-in computes: a convolution's or pooling's row stands for some."""
+    """Returns the operators that the plug-in computes.
+
+    The row of a convolution or a pooling stands for the operators that it absorbed, too.
+    """
     content, _ = interpreter._session.recipe()
     kinds = {(op.graph, op.index): op.kind for op in collect_facts(content).operators}
     ops = []
@@ -328,7 +331,7 @@ def random_images(rng: np.random.Generator, *shape: int) -> Array:
 
 
 def residual_net(rng: np.random.Generator, images: Array) -> Model:
-    """Two layers with shortcuts, of which the second is read after its group has gone on."""
+    """Builds two layers with shortcuts, of which the second is read after its group has gone on."""
     net = Net(rng)
     channels = images.shape[3]
     x = net.input(images)
@@ -341,9 +344,9 @@ def residual_net(rng: np.random.Generator, images: Array) -> Model:
 
 
 def _random_step(net: Net, values: Sequence[Value]) -> Value:
-    """Any operator on any of the values."""
+    """Adds any operator on any of the values."""
     rng = net.rng
-    # More often what was made last, as networks do.
+    # The last value is the most likely one, as in real networks.
     x = values[-1] if rng.random() < 0.6 else values[rng.integers(len(values))]
     channels = x.array.shape[3]
     alike = [value for value in values if value.array.shape == x.array.shape]
@@ -357,7 +360,7 @@ def _random_step(net: Net, values: Sequence[Value]) -> Value:
         lambda: net.conv(x, int(rng.integers(1, 50)), stride=stride[0]),
         lambda: net.add(x, other, activation),
         lambda: net.add(x, net.per_channel(channels), activation),
-        # Bounded, or repeated squares leave the range of floats.
+        # The clamp is needed, as repeated squares would leave the range of floats.
         lambda: net.mul(x, other, "RELU_N1_TO_1"),
         lambda: net.mul(net.per_channel(channels, dims=4), x, activation),
         lambda: net.relu(x, str(rng.choice(ACTIVATIONS[1:]))),

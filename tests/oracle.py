@@ -1,4 +1,4 @@
-"""What binarized operators compute, written from the maths in NumPy: no bits, no kernels.
+"""Computes binarized operators from the maths in NumPy: without bits and without kernels.
 
 A binary convolution is a float convolution of +-1 data; everything else follows from its dot
 products. Padding with zero adds nothing to a dot product, padding with +-1 adds the filter's
@@ -20,7 +20,7 @@ _BOUNDS = {
 }
 
 
-# Before and after the image on one axis: "SAME", "VALID" or two numbers.
+# Padding before and after the image on one axis: "SAME", "VALID" or two numbers.
 AxisPadding = str | tuple[int, int]
 
 
@@ -53,12 +53,12 @@ class Conv:
 
     @property
     def depth(self) -> int:
-        """Terms of one dot product."""
+        """Number of terms of one dot product."""
         return self.kernel[0] * self.kernel[1] * self.channels_in // self.groups
 
     @property
     def largest_dot(self) -> int:
-        """What all terms add up to at most."""
+        """Largest sum that all terms can add up to."""
         return self.depth * (2**self.bits_in - 1) * (2**self.bits_weights - 1)
 
     @property
@@ -88,7 +88,7 @@ def _axes(padding: str | tuple[tuple[int, int], tuple[int, int]]) -> tuple[AxisP
 
 
 def output_size(size: int, taps: int, stride: int, padding: AxisPadding, dilation: int = 1) -> int:
-    """Positions of a window along one axis; 0 if it does not fit."""
+    """Returns the number of positions of a window along one axis; 0 if it does not fit."""
     if padding == "SAME":
         return -(-size // stride)
     pads = 0 if padding == "VALID" else sum(padding)
@@ -115,7 +115,7 @@ def _windows(
     padding: str | tuple[tuple[int, int], tuple[int, int]],
     fill: float,
 ) -> np.ndarray:
-    """Returns [N, Ho, Wo, kh, kw, C]."""
+    """Returns the windows as [N, Ho, Wo, kh, kw, C]."""
     pads = [
         _pads(*axis)
         for axis in zip(x.shape[1:3], taps, stride, dilation, _axes(padding), strict=True)
@@ -128,12 +128,12 @@ def _windows(
 
 
 def signs(x: np.ndarray, zero_point: int = 0) -> np.ndarray:
-    """+1 or -1: what is not less than zero, NaN and -0.0 among it, is +1."""
+    """Returns +1 or -1: values that are not less than zero, NaN and -0.0 among them, are +1."""
     return np.where(x < zero_point, -1.0, 1.0).astype(np.float32)
 
 
 def count_limits(x: np.ndarray, limits: np.ndarray) -> np.ndarray:
-    """The odd number 2 * q - n, q of the n limits (rows: one a channel) being at most x."""
+    """Returns the odd number 2 * q - n, with q of the n limits (rows: one a channel) at most x."""
     q = sum((x >= limit).astype(np.float32) for limit in limits)
     return 2 * q - np.float32(len(limits))
 
@@ -145,7 +145,7 @@ def pack_planes(x: np.ndarray, bits: int) -> np.ndarray:
 
 
 def odd_numbers(rng: np.random.Generator, bits: int, shape: tuple[int, ...]) -> np.ndarray:
-    """Random ones of those that so many planes add up to."""
+    """Draws numbers from the sums that this many planes can have."""
     return (2 * rng.integers(0, 2**bits, shape) - (2**bits - 1)).astype(np.float32)
 
 
@@ -159,7 +159,7 @@ def pack_bits(x: np.ndarray) -> np.ndarray:
 
 
 def signed_sums(x: np.ndarray, signs: np.ndarray) -> np.ndarray:
-    """Sums of floats [rows][depth], each with its sign, in the order of docs/operators.md."""
+    """Adds up floats [rows][depth], each with its sign, in the order of docs/operators.md."""
     depth = x.shape[1]
     rows = np.zeros((len(x), -(-depth // 4) * 4), np.float32)
     rows[:, :depth] = x
@@ -175,7 +175,7 @@ def signed_sums(x: np.ndarray, signs: np.ndarray) -> np.ndarray:
 
 
 def unpack_bits(words: np.ndarray, channels: int) -> np.ndarray:
-    """The reverse of pack_bits; raises if the bits past the last channel are not zero."""
+    """Reverses pack_bits; raises if the bits past the last channel are not zero."""
     octets = np.ascontiguousarray(words, "<i4").view(np.uint8)
     bits = np.unpackbits(octets, axis=-1, bitorder="little")
     if bits[..., channels:].any():
@@ -184,7 +184,7 @@ def unpack_bits(words: np.ndarray, channels: int) -> np.ndarray:
 
 
 def dot_products(conv: Conv, x: np.ndarray, filters: np.ndarray) -> np.ndarray:
-    """The convolution of +-1 data or odd numbers, [N, Ho, Wo, Cout]."""
+    """Returns the convolution of +-1 data or odd numbers, [N, Ho, Wo, Cout]."""
     fill = float(conv.pad_value * (2**conv.bits_in - 1))
     windows = _windows(x, conv.kernel, conv.stride, conv.dilation, conv.padding, fill)
     per_group = conv.channels_in // conv.groups
@@ -201,7 +201,7 @@ def dot_products(conv: Conv, x: np.ndarray, filters: np.ndarray) -> np.ndarray:
 def float_output(
     dots: np.ndarray, activation: str, multiplier: np.ndarray, bias: np.ndarray
 ) -> np.ndarray:
-    """The activation bounds the dot product; then comes the affine part. In float64."""
+    """Bounds the dot product by the activation, then adds the affine part, in float64."""
     return np.clip(dots.astype(np.float64), *_BOUNDS[activation]) * multiplier + bias
 
 
@@ -210,8 +210,8 @@ def check_int8(
 ) -> None:
     """Asserts that `got` is `expected` quantized with rounding to the nearest.
 
-    Compared before rounding, so that a wrong rounding shows. Values at a boundary may go either
-    way by the float error of the sum: hence the tolerance, in quantization steps.
+    Values are compared before rounding, so that a wrong rounding shows. Values at a boundary may go
+    either way by the float error of the sum: hence the tolerance, in quantization steps.
     """
     limits = np.iinfo(np.int8)
     steps = np.clip(expected / scale + zero_point, limits.min, limits.max)
@@ -220,7 +220,7 @@ def check_int8(
 
 
 def threshold_bits(dots: np.ndarray, depth: int, thresholds: np.ndarray) -> np.ndarray:
-    """The +-1 output of a convolution that compares its dot products: -1 above the threshold."""
+    """Returns the +-1 output of a convolution: -1 where a dot product is above the threshold."""
     above = depth - dots.astype(np.int64) > 2 * thresholds.astype(np.int64)
     return np.where(above, -1.0, 1.0).astype(np.float32)
 
@@ -228,7 +228,7 @@ def threshold_bits(dots: np.ndarray, depth: int, thresholds: np.ndarray) -> np.n
 def sum_pool(
     x: np.ndarray, window: tuple[int, int], stride: tuple[int, int], padding: str
 ) -> np.ndarray:
-    """The sums of windows, in which taps outside the image are 0."""
+    """Returns the sums of windows, in which taps outside the image are 0."""
     taps = _windows(x.astype(np.float64), window, stride, (1, 1), padding, 0)
     return np.asarray(taps.sum((3, 4)))
 
@@ -236,7 +236,7 @@ def sum_pool(
 def max_pool(
     x: np.ndarray, window: tuple[int, int], stride: tuple[int, int], padding: str
 ) -> np.ndarray:
-    """Max pooling, tap after tap: only what is greater replaces what came before."""
+    """Computes max pooling tap after tap: only a greater value replaces an earlier one."""
     taps = _windows(x, window, stride, (1, 1), padding, -np.inf)
     best = taps[:, :, :, 0, 0]
     for row, column in itertools.product(range(window[0]), range(window[1])):

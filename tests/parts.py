@@ -1,6 +1,6 @@
-"""Which part of the tests runs: `quick` while a change is made, `rest` what that leaves out.
+"""Selects the part of the tests that runs: `quick` while a change is made, `rest` for the others.
 
-Quick is what runs in LiteRT, needs no TensorFlow and is not marked as slow: `make test` runs it in
+Quick tests run in LiteRT, need no TensorFlow and are not marked as slow: `make test` runs them in
 minutes, on a machine without TensorFlow.
 """
 
@@ -8,7 +8,7 @@ import pytest
 
 QUICK, REST, ALL = PARTS = ("quick", "rest", "all")
 
-# Set from the option --part before tests are collected.
+# conftest.py sets this from the option --part before tests are collected.
 chosen = ALL
 
 _QUICK_HOST = "ai_edge_litert"
@@ -26,5 +26,5 @@ def _is_quick(item: pytest.Item) -> bool:
 
 
 def _needs_keras(item: pytest.Item) -> bool:
-    """Modules that ask for TensorFlow do so through tests/converter/frameworks.py."""
+    """Tells whether a test needs Keras: such modules import tests/converter/frameworks.py."""
     return hasattr(getattr(item, "module", None), "require_keras")

@@ -1,4 +1,4 @@
-"""Chooses what runs of large grids and of tests that train for minutes: another sample each time.
+"""Samples large grids and tests that train for minutes: another sample runs each time.
 
 --full runs every case. --sample N draws a sample again; a failing test prints its number.
 """
@@ -38,12 +38,12 @@ def replay_options(config: pytest.Config) -> str:
 
 
 def takes(config: pytest.Config, case: object, one_in: int = 5) -> bool:
-    """Returns whether the sample of one in so many has this case, or --full all of them."""
+    """Tells whether the sample of one case in `one_in` has this one, or --full runs all."""
     return config.getoption("--full") or _place(config, case) % one_in == 0
 
 
 def choose(config: pytest.Config, cases: Sequence[T], count: int) -> list[T]:
-    """Returns so many of the cases, in their order, or --full all of them."""
+    """Returns `count` of the cases, in their order, or all of them with --full."""
     if config.getoption("--full"):
         return list(cases)
     places = random.Random(config.getoption("--sample")).sample(range(len(cases)), count)

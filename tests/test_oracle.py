@@ -20,7 +20,7 @@ def run_stock(model: bytes, x: np.ndarray) -> np.ndarray:
 
 
 def builtin_convolution(conv: Conv, x: np.ndarray, filters: np.ndarray) -> np.ndarray:
-    """CONV_2D, which pads with zero; given pads are a PAD before it."""
+    """Computes CONV_2D, which pads with zero; given pads are a PAD before it."""
     builder = ModelBuilder()
     x_tensor = source = builder.tensor(conv.input_shape)
     padding = conv.padding
@@ -60,8 +60,8 @@ def test_convolution_equals_builtin(kernel, padding, rng):
         zero_padded = builtin_convolution(conv, x, filters)
         np.testing.assert_array_equal(oracle.dot_products(conv, x, filters), zero_padded)
         checked += 1
-        # Where zero padding is outside the image, padding with v adds v times the filter's values:
-        # all of them less those that an image of ones meets.
+        # Padding with v adds v times the filter's values that lie outside of the image. These are
+        # all values less those that a convolution of an image of ones adds up.
         inside = builtin_convolution(conv, np.ones_like(x), filters)
         outside = filters.sum(axis=(1, 2, 3)) - inside
         for value in (1, -1):
@@ -131,6 +131,6 @@ def test_check_int8_rejects_a_wrong_rounding():
 
 
 def test_threshold_is_compared_with_the_number_of_different_bits():
-    # Of 9 products 3 are -1: the dot product is 3, and 3 bits differ.
+    # 3 of 9 products are -1: the dot product is 3, and 3 bits differ.
     got = oracle.threshold_bits(np.array([3, 3, 3]), 9, np.array([2, 3, -(2**31)]))
     np.testing.assert_array_equal(got, [-1, 1, -1])

@@ -1,10 +1,10 @@
 """The operators of networks that are written twice, in PyTorch (tests/torch) and in Keras.
 
-A file of the one must have the operators that a file of the other has: the same binary layers, and
-as many operators of the host's between them. So it is as fast (docs/converter.md).
+Files of both must have the same operators: the same binary layers, and as many operators of the
+host between them. So both are equally fast (docs/converter.md).
 """
 
-# By the names of tests/torch/cases.py; but for a TRANSPOSE of inputs that have their
+# Operators by the names of tests/torch/cases.py, without the TRANSPOSE of inputs that have their
 # channels first.
 OPERATORS = {
     "AdaBin": {
