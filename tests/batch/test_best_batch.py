@@ -1,4 +1,4 @@
-"""The batch that a profile recommends."""
+"""Tests the batch that a profile recommends."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from tests.placing.profiles import profile
 
 
 def _profile(*totals: tuple[int, int, float]) -> Profile:
-    """Of totals that are batch, threads, seconds."""
+    """Makes a profile with totals of batch, threads and seconds."""
     made = (Total(batch, "cpu", threads, Timing(median)) for batch, threads, median in totals)
     return replace(profile(), totals=tuple(made))
 

@@ -1,4 +1,4 @@
-"""Predictor: batches of rows in, batches of rows out; what is wrong with a row stays with it."""
+"""Predictor turns batches of rows into batches of rows; a bad row does not affect others."""
 
 import multiprocessing
 import os
@@ -29,7 +29,7 @@ def _model(outputs: tuple[str, ...] = ("float",), batch: int = 1, **options: obj
 
 
 def _sum_model(dtype: type = np.float32, shape: tuple[int, ...] = (1, 3)) -> bytes:
-    """Two inputs, a and b, to their sum y and twice that."""
+    """Makes a model from two inputs, a and b, to their sum y and twice that sum."""
     builder = ModelBuilder()
     a, b, y, z = (builder.tensor(shape, dtype, name=name) for name in "abyz")
     builder.builtin("ADD", [a, b], [y])
@@ -38,7 +38,7 @@ def _sum_model(dtype: type = np.float32, shape: tuple[int, ...] = (1, 3)) -> byt
 
 
 def _open_model() -> bytes:
-    """Images of any size."""
+    """Makes a model of images of any size."""
     builder = ModelBuilder()
     x = builder.tensor((1, 1, 1, 2), name="x", signature=(-1, -1, -1, 2))
     y = builder.tensor((1, 1, 1, 2), name="y", signature=(-1, -1, -1, 2))
@@ -146,7 +146,7 @@ def _with(value: float) -> np.ndarray:
 
 
 class _NoArray:
-    """As PyTorch's tensors with gradients."""
+    """An object that refuses to be an array, as PyTorch's tensors with gradients."""
 
     def __array__(self, *_: object, **__: object) -> np.ndarray:
         raise RuntimeError("call detach")
@@ -189,7 +189,7 @@ def test_a_bad_row(case, rng):
 
 
 def test_nan_is_refused_here_and_computed_with_by_the_interpreter():
-    """A sign makes +1 of it, and floats keep it, as the documents say of `Interpreter.predict`."""
+    """A sign makes +1 of NaN, and floats keep it, as `Interpreter.predict` documents."""
     x = _with(np.nan).astype(np.float32)
     ones = np.where(np.isnan(x), np.float32(1), x)
     interpreter = larq_engine.Interpreter(_model())
@@ -202,7 +202,7 @@ def test_nan_is_refused_here_and_computed_with_by_the_interpreter():
 
 
 def test_what_is_no_batch_or_model():
-    """The error names its type, and does not print it."""
+    """The error names the batch's type, and does not print its values."""
     with pytest.raises(TypeError) as raised:
         Predictor(_model())(np.zeros((5, *_SHAPE), np.float32))
     assert str(raised.value) == (
@@ -213,7 +213,7 @@ def test_what_is_no_batch_or_model():
 
 
 def test_rows_of_a_size_that_the_model_refuses():
-    """The file leaves the size open: it is the row's fault, and not that of others."""
+    """The file leaves the size open, so only the refused row has an error."""
     rows = _objects([np.ones((5, 5, 2)), np.ones((1, 1, 2)), np.ones((3, 4, 2))])
     got = Predictor(open_conv_model(), on_error="null")({"x": rows})
     assert [bool(error) for error in got["error"]] == [False, True, False]
@@ -249,7 +249,7 @@ def test_all_rows_bad():
 
 
 def test_integer_outputs_are_none_where_a_row_is_bad(rng):
-    """And objects where none is: joined parts of a data set must have one type."""
+    """The column has objects even without a bad row: parts that are joined need one type."""
     model = _model(("int8",), scale=0.5, zero_point=3)
     images = _images(rng, 3)
     expected = larq_engine.Interpreter(model).predict(images)

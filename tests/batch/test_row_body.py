@@ -1,4 +1,4 @@
-"""Bodies of requests: arrays as numpy.save writes them, and what strangers send."""
+"""Reads bodies of requests: arrays that numpy.save writes, and bytes that strangers send."""
 
 import io
 import json
@@ -63,7 +63,7 @@ def test_json_that_is_no_row(body, words):
 
 
 def _claims(shape: str, descr: str = "'<f4'") -> bytes:
-    """A header that claims a shape, and four bytes of data."""
+    """Makes a header that claims a shape, and four bytes of data."""
     text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}".encode()
     text += b" " * (-(len(text) + 11) % 64) + b"\n"
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + b"\0\0\0\0"

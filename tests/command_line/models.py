@@ -1,4 +1,4 @@
-"""A small float model for the command line: one layer that becomes binary, one of weights only."""
+"""Makes a small float model: one layer that becomes binary, one whose weights do."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ def float_model(
     first_name: str | bytes = "first/Conv2D",
     second_name: str | bytes = "second/Conv2D",
 ) -> bytes:
-    """x -> convolution with binary weights -> sign -> zero-padded binary convolution -> y."""
+    """Makes x -> convolution, binary weights -> sign -> zero-padded binary convolution -> y."""
     rng = np.random.default_rng(0)
     builder = ModelBuilder()
     shape = (1, 4, 4, _CHANNELS)

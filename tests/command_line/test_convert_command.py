@@ -1,4 +1,4 @@
-"""`larq-engine convert`: results, reports, options, and that failures leave nothing behind."""
+"""Tests `larq-engine convert`: results, reports, options, and that a failure leaves nothing."""
 
 import json
 import re

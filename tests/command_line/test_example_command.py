@@ -1,4 +1,4 @@
-"""`larq-engine example`: the file runs, and is what `inspect` and the guides are shown with."""
+"""The model of `larq-engine example` runs, and is the one that `inspect` and the guides show."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What a path is taken for, what may be written where, and that files are written whole."""
+"""Tests which kind of model a path is, what may be written where, and that files are whole."""
 
 import os
 import stat
@@ -119,7 +119,7 @@ def test_destinations(tmp_path):
 
 
 def test_a_folder_that_may_not_be_written_to(tmp_path, monkeypatch):
-    # The superuser, as whom tests may run, may write everywhere.
+    # Tests may run as the superuser, who may write everywhere.
     monkeypatch.setattr("os.access", lambda path, mode: not (path == tmp_path and mode == os.W_OK))
     with pytest.raises(ValueError, match=f"a folder to write in, got '{tmp_path}'; choose another"):
         check_destination("output", tmp_path / "new")
@@ -134,7 +134,7 @@ def test_writing_replaces_files_and_keeps_links(tmp_path):
     assert target.read_bytes() == b"first"
     assert new.read_bytes() == b"second"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "new", "target"]
-    # As any other new file, not private as a temporary one.
+    # The mode is that of any new file, not that of a private temporary one.
     (tmp_path / "plain").write_bytes(b"")
     assert new.stat().st_mode == (tmp_path / "plain").stat().st_mode
 
@@ -164,7 +164,7 @@ def test_a_pipe_stays_one(tmp_path):
 
 
 def test_errors_name_the_file_that_was_asked_for(tmp_path):
-    """A full disk's names none, and one of a temporary file says nothing to anybody."""
+    """A full disk's error names no file, and that of a temporary file would help nobody."""
     for path in (Path("/dev/full"), Path("/proc/no-file"), tmp_path / "absent" / "x"):
         with pytest.raises(OSError) as caught:
             write_files({tmp_path / "other": b"", path: b"content"})
@@ -173,7 +173,7 @@ def test_errors_name_the_file_that_was_asked_for(tmp_path):
 
 
 def test_a_disk_that_is_full_half_way(tmp_path):
-    """As a limit on the size of files does it."""
+    """A limit on the size of files has the same effect."""
     file = tmp_path / "file"
     file.write_bytes(b"old")
     script = (

@@ -1,4 +1,4 @@
-"""Names of strangers reach terminals cleaned, whatever command shows them."""
+"""Names that strangers choose reach terminals cleaned, whatever command shows them."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ from larq_engine.python.text_table import printable
 from tests.command_line.models import float_model
 from tests.model_builder import ModelBuilder
 
-# Colours, a title of the window, the cursor; letters turned round; a line of its own; no UTF-8.
+# Colours, a window title, the cursor; letters turned round; a line break; invalid UTF-8.
 _HOSTILE = [
     b"\x1b[31mred\x1b]0;title\x07",
     "turned \u202eround\u2066 \u200b".encode(),
@@ -23,14 +23,14 @@ _HOSTILE = [
 
 
 def _assert_clean(written: bytes) -> None:
-    """No terminal does anything else with it than to show it."""
+    """Checks that no terminal does anything with the text but show it."""
     for letter in written.decode():
         assert letter == "\n" or unicodedata.category(letter)[0] != "C", ascii(written.decode())
         assert letter not in "\u2028\u2029"
 
 
 def _run(*arguments: object) -> bytes:
-    """What a command that succeeds writes."""
+    """Returns the output of a command that succeeds."""
     command = [sys.executable, "-m", "larq_engine", *map(os.fspath, arguments)]
     result = subprocess.run(command, capture_output=True)
     assert result.returncode == 0, result.stderr
@@ -73,7 +73,7 @@ def test_a_custom_operator(tmp_path, capsys):
 
 
 def test_the_texts_of_python(tmp_path):
-    """Reports and tables are printed in Python, too."""
+    """Python prints reports and tables too."""
     converted = larq_engine.convert_tflite(float_model(*_HOSTILE[:3]))
     with larq_engine.Interpreter(bytes(converted)) as interpreter:
         for shown in (converted.report, interpreter.profile(runs=1)):

@@ -1,4 +1,4 @@
-"""`larq-engine inspect`: its facts are those that the plug-in has, and those counted by hand."""
+"""The facts of `larq-engine inspect` are the plug-in's own, and those counted by hand."""
 
 import json
 import re
@@ -22,8 +22,10 @@ _MODELS = sorted(_INTEROP.glob("*.tflite"))
 
 @pytest.mark.parametrize("path", _MODELS, ids=lambda path: path.stem)
 def test_the_plug_in_agrees(path, rng):
-    """It counts products of shapes it found. Not fusing, it runs those operators that only it
-    has, and else those that it says before a run."""
+    """The plug-in counts products of shapes that it found.
+
+    Without fusing it runs the operators that only it has; otherwise those that it names before a
+    run."""
     content = path.read_bytes()
     facts = collect_facts(content)
     fused = collect_facts(content, find_taken(content))
@@ -49,7 +51,7 @@ def _constant(builder, *shape, dtype=np.float32):
 
 
 def _one_op(kind, shapes, result, dtype=np.float32, **options):
-    """A model of one operator: its first inputs are variable, those in lists constants."""
+    """Makes a model of one operator: shapes are variable inputs, lists are constants."""
     builder = ModelBuilder()
     numbers, variable = [], []
     for shape in shapes:
@@ -112,7 +114,7 @@ def test_a_binary_convolution_with_groups():
     assert facts.binary_weight_bytes == 40 * 3 * 3 * 4
     assert convolution.constant_bytes == facts.binary_weight_bytes + 2 * 40 * 4
     assert convolution.weight_bits == 1
-    # Shapes are those of words, numbers are bits.
+    # Shapes count words, `bits` are those of a number.
     assert quantize.outputs[0].shape == convolution.inputs[0].shape == (2, 5, 5, 2)
     assert quantize.outputs[0].type == "int32"
     bits = [tensor.bits for tensor in (*quantize.inputs, *quantize.outputs, *convolution.outputs)]
@@ -224,7 +226,7 @@ def test_the_table(tmp_path, capsys):
 
 
 def test_a_model_that_does_not_open(tmp_path, capsys):
-    """Its facts are shown, and who runs what is not made up."""
+    """The model's facts are shown, and who runs which operator is unknown."""
     builder = ModelBuilder()
     x, bits = builder.tensor((1, 64), name="x"), builder.tensor((1, 2), np.int32, name="bits")
     y = builder.tensor((1, 64), name="y")

@@ -1,4 +1,4 @@
-"""`larq-engine convert` of Keras files and SavedModels, in a process that has imported nothing."""
+"""Tests `larq-engine convert` of Keras files and SavedModels, each in a new process."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""`larq-engine place`: from a model and a profile to a placed model, or nothing."""
+"""`larq-engine place` makes a placed model of a model and a profile, or writes nothing."""
 
 import hashlib
 import json
@@ -18,7 +18,7 @@ from larq_engine.profiling.machine import cpu_name
 from tests.kernel_rows import KERNELS
 from tests.placing.profiles import encoded, profile_of, profile_with_gpu
 
-# What is verified runs often, for which the reference kernel would take half a minute.
+# A placement with this kernel is verified; the reference kernel would take half a minute.
 _FAST = KERNELS[-1]
 
 
@@ -29,7 +29,7 @@ def model() -> bytes:
 
 @pytest.fixture
 def files(tmp_path: Path, model: bytes) -> tuple[Path, Path, Path]:
-    """The model, its profile, and where to write to."""
+    """Returns the model, its profile, and the path to write to."""
     (tmp_path / "model.tflite").write_bytes(model)
     write_profile(parse_profile(encoded(profile_of(model))), tmp_path / "profile.json")
     return tmp_path / "model.tflite", tmp_path / "profile.json", tmp_path / "placed.tflite"
@@ -67,7 +67,7 @@ def test_layers_that_can_be_split_are_binarized_convolutions_of_one_group(model:
     assert len(channels) == len(convolutions)
     filters = convolutions[0].inputs[1]
     assert channels[parsed.graphs[0].ops.index(convolutions[0])] == filters.shape[0]
-    filters.shape = (*filters.shape[:3], filters.shape[3] // 2)  # of two groups
+    filters.shape = (*filters.shape[:3], filters.shape[3] // 2)  # now it has two groups
     assert len(output_channels(parsed)) == len(convolutions) - 1
 
 
@@ -76,7 +76,7 @@ def test_the_placed_model_computes_the_same(files: tuple[Path, Path, Path], mode
     image = np.random.default_rng(0).normal(size=(1, 96, 96, 3)).astype(np.float32)
     before = larq_engine.Interpreter(model).predict(image)
     with larq_engine.Interpreter(files[2]) as placed:
-        # Its last layers are placed too, and sums of floats round otherwise than the host's.
+        # Its last layers are placed too, and round sums of floats otherwise than the host.
         np.testing.assert_allclose(placed.predict(image), before, rtol=1e-5)
         rows = placed.profile(runs=1)
     # The plug-in obeys the file.
@@ -146,7 +146,7 @@ def test_a_plan_for_a_device_that_is_not_at_hand_cannot_be_verified(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The model runs as if it had no placement, which its devices' times would stand beside."""
+    """Without its devices the model would run unplaced, beside those devices' predicted times."""
     monkeypatch.setattr(turns, "_TURN_SECONDS", 0.0)
     _of_machine(files, cpu_name(), _FAST)
     before = sorted(files[0].parent.iterdir())
@@ -159,7 +159,7 @@ def test_a_plan_for_a_device_that_is_not_at_hand_cannot_be_verified(
 
 
 def _of_machine(files: tuple[Path, Path, Path], cpu: str | None, kernel: str) -> None:
-    """Says in the profile on what it was measured."""
+    """Sets the machine on which the profile says it was measured."""
     fields = json.loads(files[1].read_bytes())
     fields["machine"] = {} if cpu is None else {"cpu": cpu}
     for entry in fields["measurements"]:

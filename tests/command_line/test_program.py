@@ -1,4 +1,4 @@
-"""Exit codes and what is said: 2 for arguments, 1 and one line for models and files."""
+"""Tests exit codes and errors: 2 for arguments, 1 and one line for models and files."""
 
 import subprocess
 import sys
@@ -200,7 +200,7 @@ def test_interrupted(capsys, monkeypatch, tmp_path):
 
 
 def test_hosts_do_not_tell_what_is_no_error(tmp_path):
-    """LiteRT tells of XNNPACK, by the descriptor, once in each process."""
+    """LiteRT writes once in each process that it uses XNNPACK, directly to the descriptor."""
     model = tmp_path / "model.tflite"
     model.write_bytes(float_model())
     profile = ["profile", model, "--rounds", 3, "-o", tmp_path / "profile.json"]

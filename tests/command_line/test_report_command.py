@@ -1,4 +1,4 @@
-"""`larq-engine report`: what it prints and writes, and that it writes all or nothing."""
+"""`larq-engine report` prints tables, and writes all files or none."""
 
 import json
 import os
@@ -57,7 +57,7 @@ def test_files_are_written(files, tmp_path, capsys):
 
 
 def test_a_placement_with_a_device_file(files, tmp_path, capsys):
-    """Devices that were planned with are not in the profile, which the error says."""
+    """Planned devices are not in the profile; the error says so."""
     profile = read_profile(files[0])
     planned = apply_device(profile, read_device("pi5"))
     placement = tmp_path / "planned.json"
@@ -140,7 +140,7 @@ def test_a_profile_is_no_placement(files, capsys):
 
 @pytest.mark.parametrize("option", ["-o", "--overlay", "--trace"])
 def test_an_output_that_cannot_be_written(files, tmp_path, capsys, option):
-    """Nothing is: neither it nor the other, which could be."""
+    """Neither file is written, although the other one could be."""
     before = set(os.listdir(tmp_path))
     page, overlay = tmp_path / "a.html", tmp_path / "o.json"
     other = ["--overlay", str(overlay)] if option == "-o" else ["-o", str(page)]

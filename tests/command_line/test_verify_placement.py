@@ -1,4 +1,4 @@
-"""`larq-engine place --verify`: what was predicted stands beside what was measured of the same."""
+"""`larq-engine place --verify` shows measured times beside the predicted ones."""
 
 from dataclasses import replace
 
@@ -18,14 +18,14 @@ from tests.python.test_placement import branch_model
 def _placed(
     model: bytes, *, batch: list[int] | None = None, ours: tuple[int, ...] = ()
 ) -> PlacedModel:
-    """With the operators `ours` on the CPU for sure."""
+    """Places a model with the operators `ours` on the CPU for sure."""
     profile = larq_engine.profile(model, rounds=1, batch=batch).profile
     kept = [m for m in profile.measurements if m.device != "host" or not {*m.ops} & {*ours}]
     return larq_engine.place(model, replace(profile, measurements=tuple(kept)))
 
 
 def _rows(placed: PlacedModel) -> dict[str, float]:
-    """What was predicted, by number and operator, or by what else a row begins with."""
+    """Returns rows of predictions, by number and operator, or by what else a row begins with."""
     lines = verify(placed, placed.placement).splitlines()[2:]
     return {line.split("  ")[0].strip() or line.strip().split("  ")[0]: line for line in lines}
 
@@ -65,7 +65,7 @@ def test_inputs_that_share_no_batch_keep_their_shapes():
 
 
 def test_the_placed_model_and_the_same_without_a_placement_take_turns(monkeypatch):
-    """Both run, each in the batch of the placement; the file's placement holds in one only."""
+    """Both run with the placement's batch; only one of them follows the file's placement."""
     monkeypatch.setattr(turns, "_TURN_SECONDS", 0.0)
     opened = []
 

@@ -10,12 +10,13 @@ ROOT = Path(__file__).parents[2]
 
 
 def check_door(door: str, folder: Path) -> None:
-    """The network learns, and its file says what the framework says, by binary layers."""
+    """Checks that the network learns, and that its file answers the same by binary layers."""
     command = [sys.executable, ROOT / "examples" / "digits.py", door, "--epochs", "4"]
     done = subprocess.run(
         command,
-        cwd=folder,  # where it writes
-        # One thread: PyTorch's wait for each other for seconds where others have the cores.
+        cwd=folder,  # the program writes there
+        # With several threads PyTorch's wait for each other for seconds while others have the
+        # cores.
         env=os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,
         text=True,

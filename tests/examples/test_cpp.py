@@ -1,4 +1,4 @@
-"""The C++ example runs LCE's files in LiteRT as larq_engine.Interpreter does, built in any way."""
+"""The C++ example, built in any way, runs LCE's files in LiteRT like larq_engine.Interpreter."""
 
 import os
 import shutil
@@ -23,7 +23,7 @@ _MODEL = _ROOT / "tests" / "interop" / "data" / "residual_relu_bn_add.float.tfli
 
 @pytest.fixture
 def built(tmp_path):
-    """What Bazel makes, the engine inside, with LiteRT's library beside it as on a device."""
+    """Provides Bazel's program, with the engine inside and LiteRT's library beside it."""
     assert _BUILT.exists(), "build it with `make cpp-example`"
     program = tmp_path / "run_model"
     shutil.copy(_BUILT, program)
@@ -33,7 +33,7 @@ def built(tmp_path):
 
 @pytest.fixture
 def linked(tmp_path):
-    """The same sources by the line of docs/deployment.md: the engine is the plug-in."""
+    """Builds the same sources by the line in docs/deployment.md: the engine is the plug-in."""
     program = tmp_path / "run_model"
     command = [os.environ.get("CXX", "g++"), "-std=c++20", "-I.", "-Ithird_party/litert"]
     command += ["-o", program, "examples/cpp/run_model.cc", "examples/cpp/register_engine.cc"]
@@ -45,7 +45,7 @@ def linked(tmp_path):
 
 @pytest.fixture
 def by_cmake(tmp_path):
-    """The same by CMakeLists.txt, copied out of the tree as docs/deployment.md says."""
+    """Builds them by CMakeLists.txt, copied out of the tree as docs/deployment.md says."""
     copy = tmp_path / "copy"
     shutil.copytree(_EXAMPLE, copy)
     shutil.copy(_ROOT / "third_party" / "litert" / "litert_abi.h", copy)
@@ -72,7 +72,7 @@ def test_outputs_are_the_interpreters(how, request, tmp_path):
     assert done.returncode == 0, done.stderr
     expected = larq_engine.Interpreter(_MODEL, runtime="ai_edge_litert").predict(x)
     assert (tmp_path / "y").read_bytes() == expected.tobytes()
-    # The engine comes first, or XNNPACK has the sums between binarized layers.
+    # The engine comes first: otherwise XNNPACK has the sums between binarized layers.
     names = [line.partition("name=")[2] for line in done.stderr.splitlines() if "Register" in line]
     assert names == ["larq_engine", "CpuAccelerator"]
 
@@ -92,7 +92,7 @@ def test_outputs_are_the_interpreters(how, request, tmp_path):
     ],
 )
 def test_cmake_finds_the_version_that_is_asked_for(asked, found, tmp_path):
-    """Another minor version before 1.0 may have another interface."""
+    """Before 1.0, another minor version may have another interface."""
     script = tmp_path / "CMakeLists.txt"
     script.write_text(
         "cmake_minimum_required(VERSION 3.16)\nproject(asking LANGUAGES NONE)\n"
@@ -125,7 +125,7 @@ def test_what_cannot_be_run_is_told(built, tmp_path):
 
 
 def test_the_plug_in_is_found_by_its_name(linked):
-    """Not by the path of the folder where the program was linked."""
+    """The program does not use the path of the folder where it was linked."""
     elf = subprocess.run(["readelf", "-d", linked], capture_output=True, text=True, check=True)
     assert "Shared library: [liblarq_engine.so]" in elf.stdout
 

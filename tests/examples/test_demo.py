@@ -1,4 +1,4 @@
-"""The demo runs, fails when the result is wrong, and says what it lacks."""
+"""The demo runs, fails if a result is wrong, and says what it lacks."""
 
 import sys
 from pathlib import Path
@@ -15,7 +15,7 @@ _SIZE = 64
 
 @pytest.fixture
 def examples(monkeypatch):
-    """The folder as the first to import from, as when the demo is started."""
+    """Makes the folder the first to import from, as when the demo is started."""
     monkeypatch.syspath_prepend(str(_EXAMPLES))
     for name in ("demo", "quicknet"):
         monkeypatch.delitem(sys.modules, name, raising=False)
@@ -39,10 +39,10 @@ def test_demo_converts_runs_and_agrees(demo, capsys, tmp_path):
         for row, column in (("float32 ", 1), ("larq_engine   ", 1), ("times better", 2))
     )
     assert ratio == pytest.approx(float_mb / our_mb, abs=0.06)
-    # 8 binary layers of 1 bit a weight instead of 32, and all that stays in float.
+    # 8 binary layers have 1 bit a weight instead of 32; all others stay in float.
     assert our_mb == pytest.approx(float_mb - 6_266_880 * (4 - 1 / 8) / 1e6, abs=0.05)
     profile = printed.partition("== Where the time goes, 2 thread(s)")[2]
-    # Convolutions compute the sums.
+    # The convolutions compute the sums.
     assert profile.count("LceBconv2d") == 8 and profile.count("\nADD ") == 0
     host = profile.partition("\nhost runtime  ")[2].splitlines()[0]
     assert ("CONV_2D" in host) != TAKES_FLOAT_CONVOLUTIONS and "ADD" not in host

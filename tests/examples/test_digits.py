@@ -1,4 +1,4 @@
-"""The doors of examples/digits.py that TensorFlow has; the others are in tests/torch."""
+"""Tests the doors of examples/digits.py that TensorFlow has; the others are in tests/torch."""
 
 import os
 import subprocess

@@ -19,7 +19,7 @@ io = pytest.importorskip("skimage.io", reason="scikit-image, for its faces, is n
 
 @pytest.fixture
 def faces(monkeypatch):
-    """The program, imported from its folder as when it is started."""
+    """Imports the program from its folder, as when it is started."""
     monkeypatch.syspath_prepend(str(_EXAMPLES))
     monkeypatch.delitem(sys.modules, "faces", raising=False)
     import faces
@@ -38,12 +38,12 @@ def test_it_finds_a_face(faces, tmp_path):
     require_keras()
     model, photo = tmp_path / "faces.tflite", _hopper()
     environment = os.environ | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "Agg"}
-    # This process has Keras 2 (frameworks.py), the example needs Keras 3.
+    # This process has Keras 2 (frameworks.py); the example needs Keras 3.
     train = [sys.executable, _EXAMPLES / "faces.py", "train", model]
     done = subprocess.run(train, env=environment, check=True, stdout=subprocess.PIPE, text=True)
     assert f"{len(model.read_bytes())} bytes" in done.stdout
     first, *others = faces.find(model, io.imread(photo))
-    # The middle of the face is at 220, 250. What a training learns differs from CPU to CPU.
+    # The centre of the face is at 220, 250. The result of a training differs between CPUs.
     assert abs(first.top + first.side / 2 - 220) < 80
     assert abs(first.left + first.side / 2 - 250) < 80
     assert first.votes > max([other.votes for other in others], default=0.0)
@@ -63,7 +63,7 @@ def test_squares_are_where_they_are_said_to_be(faces):
     for images, places in sizes:
         assert images.shape[1:] == (SIZE, SIZE)
         top, left, side = places[images.sum((1, 2)).argmax()]
-        # The square is in this one, but for the rounding of its size to pieces.
+        # The square is inside this piece, except for the rounding of sizes to pieces.
         assert top - side / 12 <= 60 and left - side / 12 <= 120
         assert top + side * 13 / 12 >= 100 and left + side * 13 / 12 >= 160
     assert not list(pieces(photo[:50, :50], 1))

@@ -20,7 +20,7 @@ _NOT_HEARD_BEFORE = ("en-us+m4", "en-us+f3", "en-us+f4")
 
 @pytest.fixture
 def keywords(monkeypatch):
-    """The program, imported from its folder as when it is started."""
+    """Imports the program from its folder, as when it is started."""
     monkeypatch.syspath_prepend(str(_EXAMPLES))
     monkeypatch.delitem(sys.modules, "keywords", raising=False)
     import keywords
@@ -30,10 +30,10 @@ def keywords(monkeypatch):
 
 @pytest.fixture
 def write(keywords, tmp_path):
-    """Makes a WAV file of words, spoken by one whom the network has not heard."""
+    """Makes a WAV file of words, in a voice that the network has not heard."""
 
     def run(name, *, voice=_NOT_HEARD_BEFORE[0], times=1, channels=1):
-        """Each sample so many times, at a rate as much higher, on so many channels."""
+        """Repeats each sample `times` times, at a rate that many times higher, on all channels."""
         from published import speaking
 
         speaking.write(tmp_path / "once.wav", list(_SAID), voice)
@@ -64,7 +64,8 @@ def test_it_hears_what_was_said(keywords, write, tmp_path, capsys):
         right += sum(word in words for word in _SAID)
         seconds = [second for second, _, _ in found]
         assert seconds == sorted(seconds)
-    # Trainings from five seeds heard 12 to 15; one on another CPU heard 13, with 12 epochs 7 to 10.
+    # Trainings from five seeds heard 12 to 15 words. On another CPU one heard 13, and 7 to 10 with
+    # 12 epochs.
     assert right >= 9
     again = write("fast.wav", voice=voice, times=2)
     assert list(keywords.hear(model, keywords.from_file(again))) == found, "at twice the rate"

@@ -1,6 +1,7 @@
-"""The networks of earlier engines learn, convert to files of their sizes, and answer as Keras does.
+"""The networks of earlier engines learn, convert to files of their sizes, and answer as Keras.
 
-What is trained is narrower than the networks, and for fewer steps; sizes are of the whole ones.
+The trained networks are narrower, and trained for fewer steps; sizes are those of the whole
+networks.
 """
 
 import json
@@ -26,7 +27,7 @@ _EXAMPLES = Path(__file__).parents[2] / "examples"
 
 @pytest.fixture(scope="module")
 def networks():
-    """The program, imported from its folder as when it is started."""
+    """Imports the program from its folder, as when it is started."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(_EXAMPLES))
         import networks
@@ -49,7 +50,7 @@ _SPOKEN = pytest.mark.skipif(
     shutil.which("espeak-ng") is None, reason="espeak-ng is not installed here"
 )
 
-# Names, the width to train, epochs, and what share of what is held out must be right.
+# Names, width to train, epochs, and the share of held-out images that must be right.
 _TRAINED = [
     ("lenet", 0.5, 3, 0.93),
     ("espresso-mlp", 0.125, 3, 0.93),
@@ -77,7 +78,7 @@ def test_networks_learn_and_answer_as_keras(networks, name, width, epochs, least
 
 @pytest.mark.parametrize("hertz", [200, 1000, 8000])
 def test_a_tone_is_in_its_band(networks, hertz):
-    """The bands' middles are equally far apart on the mel scale, up to half the rate."""
+    """The bands' centres are equally far apart on the mel scale, up to half the rate."""
     from published import sounds
 
     tone = np.sin(2 * np.pi * hertz * np.arange(22_050) / 22_050)
@@ -102,7 +103,7 @@ def test_results_are_added_to_a_file(networks, tmp_path):
 
 
 def in_three_places(part):
-    """Each image, and moved by a pixel to the left and to the right."""
+    """Returns each image, also moved by a pixel to the left and to the right."""
     images = np.concatenate([np.roll(part.images, by, axis=2) for by in (-1, 0, 1)])
     return type(part)(images, np.tile(part.labels, 3))
 

@@ -1,7 +1,7 @@
-"""The backend that Keras 3 has in this process, and its gradients.
+"""Provides the backend that Keras 3 has in this process, and its gradients.
 
-KERAS_BACKEND chooses it, TensorFlow if that is not set. tools/test_keras_backends.sh runs the tests
-on the others, whose packages are in another environment.
+KERAS_BACKEND chooses it; TensorFlow is the default. tools/test_keras_backends.sh runs the tests on
+the other backends, whose packages are in another environment.
 """
 
 import importlib
@@ -17,7 +17,7 @@ NAME = os.environ.get("KERAS_BACKEND", "tensorflow")
 
 
 def require_backend() -> None:
-    """Skips the calling module where TensorFlow is the backend and not there."""
+    """Skips the calling module if TensorFlow is the backend and is not installed."""
     if NAME == "tensorflow":
         require_keras()
 
@@ -26,7 +26,7 @@ Upstream = Callable[[tuple[int, ...]], np.ndarray]
 
 
 def value_and_gradients(layer: Any, x: np.ndarray, upstream: Upstream) -> list[np.ndarray]:
-    """What a built layer makes of x, and the gradients of x and of the layer's weights.
+    """Returns a built layer's value for x, and the gradients of x and of the layer's weights.
 
     `upstream` makes the gradient of a value of a shape.
     """
@@ -46,7 +46,7 @@ def _of_tensorflow(layer: Any, x: np.ndarray, upstream: Upstream) -> Sequence[An
 def _of_jax(layer: Any, x: np.ndarray, upstream: Upstream) -> Sequence[Any]:
     jax = importlib.import_module("jax")
 
-    # Compiled as a whole: compiling its operators one by one takes ten times as long.
+    # It is compiled as a whole: compiling its operators one by one takes ten times as long.
     @jax.jit
     def run(x: Any, weights: Sequence[Any]) -> Any:
         def call(x: Any, weights: Sequence[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""The quantizers and layers that tests compare with larq, and on every backend with NumPy."""
+"""Lists the quantizers and layers that tests compare with larq, and on each backend with NumPy."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ _SEPARABLE = {**_DEPTHWISE, "pointwise_quantizer": "ste_tern"}
 _IMAGE = (2, 7, 6, 4)
 _PADDED = {"padding": "same", "pad_values": 1.0}
 
-# Name, positional arguments, others, shape of the inputs.
+# Name, positional arguments, named arguments, shape of the inputs.
 LAYERS: list[tuple[str, tuple[Any, ...], dict[str, Any], tuple[int, ...]]] = [
     ("QuantDense", (5,), {}, (3, 6)),
     ("QuantDense", (5,), _BINARY, (3, 6)),
@@ -74,7 +74,7 @@ LAYERS: list[tuple[str, tuple[Any, ...], dict[str, Any], tuple[int, ...]]] = [
 
 
 def numbers(rng: np.random.Generator) -> np.ndarray:
-    """Random ones, the edges of all quantizers, and their neighbours."""
+    """Returns random numbers, the edges of all quantizers, and the edges' neighbours."""
     edges = [0.0, 0.05, 0.1, 0.3, 0.5, 1.0, 2.0, 1 / 6, 1e-38, 1e-45, 3e4, 3e38]
     edges = np.float32([*edges, *(-np.float32(edge) for edge in edges)])
     near = [np.nextafter(edges, np.float32(to)) for to in (-np.inf, np.inf)]

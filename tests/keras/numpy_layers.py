@@ -1,7 +1,7 @@
-"""What quantizers and layers compute, and the gradients that they hand back, from larq's papers.
+"""Computes quantizers and layers in NumPy, and their gradients, as larq's papers define them.
 
-Everything is in NumPy: a function returns a value, and how the gradient of what follows becomes
-those of its arguments.
+A function returns a value, and a function that turns the value's gradient into the gradients of the
+arguments.
 """
 
 import itertools
@@ -15,7 +15,7 @@ Gradient = Callable[[Array], Array]
 
 
 def quantize(name: str, x: Array, **arguments: Any) -> tuple[Array, Gradient]:
-    """What the quantizer of a class makes of x."""
+    """Returns the value and gradient of a quantizer, by the name of its class."""
     value, gradient = _QUANTIZERS[name](x, **arguments)
     return value.astype(x.dtype), gradient
 
@@ -86,7 +86,7 @@ _QUANTIZERS: dict[str, Callable[..., tuple[Array, Gradient]]] = {
     "SteTern": _ste_tern,
     "SwishSign": _swish_sign,
 }
-# What layers call them.
+# Quantizers by the names that layers take.
 _BY_NAME = {
     "approx_sign": "ApproxSign",
     "dorefa_quantizer": "DoReFa",
@@ -97,7 +97,7 @@ _BY_NAME = {
     "swish_sign": "SwishSign",
 }
 
-# The slope of each activation below -1, from there to 0, from 0 to 1, and above.
+# The slopes of each activation: below -1, from -1 to 0, from 0 to 1, and above 1.
 _SLOPES = {
     None: (1, 1, 1, 1),
     "relu": (0, 0, 1, 1),
@@ -107,7 +107,7 @@ _SLOPES = {
 
 
 def activate(name: str | None, x: Array) -> tuple[Array, Gradient]:
-    """A broken line through 0."""
+    """Computes a broken line through 0."""
     parts = (np.minimum(x + 1, 0), np.clip(x, -1, 0), np.clip(x, 0, 1), np.maximum(x - 1, 0))
     slopes = _SLOPES[name]
     places = np.searchsorted([-1, 0, 1], x)
@@ -125,17 +125,17 @@ def layer(
     weights: Sequence[Array],
     upstream: Callable[[tuple[int, ...]], Array],
 ) -> list[Array]:
-    """A layer's value, and the gradients of its input and weights for that of its value.
+    """Returns a layer's value, and the gradients of its input and weights.
 
-    Computed in float64, where nothing of this size is rounded visibly.
+    It computes in float64, where numbers of this size are not rounded visibly.
 
     Args:
-        name: The class of the layer, whose arguments the next two are.
+        name: The class of the layer, which takes the next two arguments.
         positional: The arguments by position.
-        arguments: Those by name.
+        arguments: The arguments by name.
         x: The input.
         weights: Kernels, then the bias if there is one.
-        upstream: The gradient of the value, whose shape it is given.
+        upstream: Makes the gradient of the value, from the value's shape.
     """
     given = _named(name, positional, arguments)
     x, *weights = (each.astype(np.float64) for each in (x, *weights))
@@ -185,7 +185,7 @@ Product = Callable[[Array], tuple[Array, Callable[[Array], tuple[Array, Array]]]
 
 
 def _products(name: str, given: dict[str, Any], kernels: Sequence[Array]) -> list[Product]:
-    """What a layer does with its kernels, one after the other."""
+    """Returns what a layer does with its kernels, one after the other."""
     if name == "QuantDense":
         return [lambda x: _matmul(x, kernels[0])]
     if "Transpose" in name:
@@ -220,7 +220,7 @@ def _matmul(x: Array, kernel: Array) -> tuple[Array, Callable[[Array], tuple[Arr
 def _convolution(
     x: Array, kernel: Array, given: dict[str, Any], groups: int
 ) -> tuple[Array, Callable[[Array], tuple[Array, Array]]]:
-    """Of channels last: each tap of the kernel is a product of a slice of the image."""
+    """Convolves with channels last: each tap of the kernel multiplies a slice of the image."""
     window = kernel.shape[:-2]
     strides, dilation = (
         np.broadcast_to(given.get(key, 1), len(window)) for key in ("strides", "dilation_rate")
@@ -268,7 +268,7 @@ def _convolution(
 def _transposed(
     x: Array, kernel: Array, given: dict[str, Any]
 ) -> tuple[Array, Callable[[Array], tuple[Array, Array]]]:
-    """Of channels last: each pixel adds the kernel, times its value, to a window of the output."""
+    """Convolves with channels last: each pixel adds the kernel times its value to a window."""
     window, sizes = np.array(kernel.shape[:-2]), np.array(x.shape[1:-1])
     strides = np.broadcast_to(given.get("strides", 1), len(window))
     over = np.maximum(window - strides, 0)

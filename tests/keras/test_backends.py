@@ -1,6 +1,6 @@
-"""larq_engine.keras against NumPy, on the backend that Keras has in this process.
+"""Compares larq_engine.keras with NumPy, on the backend that Keras has in this process.
 
-`tools/test_keras_backends.sh` runs this on JAX and on PyTorch.
+`tools/test_keras_backends.sh` runs these tests on JAX and on PyTorch.
 """
 
 import os
@@ -40,9 +40,9 @@ def test_the_backend_is_the_one_asked_for():
 def test_quantizers(rng, name, arguments):
     x = numbers(rng)
     if name == "MagnitudeAwareSign" or "ternary_weight_networks" in arguments:
-        x = x[np.abs(x).max(axis=1) < 1e30]  # whose sum is not infinite
+        x = x[np.abs(x).max(axis=1) < 1e30]  # no sum is infinite
     got = gradients_of_quantizer(name, arguments, x)
-    # What is below the normal numbers is itself or 0, as each backend has it.
+    # A backend may take a number below the normal numbers as itself or as 0.
     flushed = np.where(np.abs(x) < _TINY, np.float32(0), x)
     with np.errstate(over="ignore", invalid="ignore"):
         expected, other = (
@@ -58,7 +58,7 @@ def test_quantizers(rng, name, arguments):
         np.testing.assert_allclose(ours, wanted, rtol=1e-5, atol=near)
 
 
-# The threshold of the others is a mean.
+# The others' threshold is a mean.
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [(name, given) for name, given in QUANTIZERS if "ternary_weight_networks" not in given],
@@ -69,7 +69,7 @@ def test_infinite_values_and_no_numbers(name, arguments):
     with np.errstate(all="ignore"):
         value, back = numpy_layers.quantize(name, x, **arguments)
         expected = value, back(upstream_of(value.shape))
-    if backends.NAME == "torch" and not np.isnan(got[0][0, 3]):  # whose sign of NaN is 0
+    if backends.NAME == "torch" and not np.isnan(got[0][0, 3]):  # torch's sign of NaN is 0
         value[0, 3] = numpy_layers.quantize(name, np.zeros(1), **arguments)[0][0]
     for ours, wanted in zip(got, expected, strict=True):
         np.testing.assert_allclose(ours, wanted, rtol=1e-5)
@@ -116,7 +116,7 @@ RATE = 0.25
 
 
 def dense_layers():
-    """Arguments of two layers with weights of all kinds: latent, clipped and bias."""
+    """Returns arguments of two layers with weights of all kinds: latent, clipped and bias."""
     return [
         ((6,), {"kernel_quantizer": "ste_sign", "kernel_constraint": "weight_clip"}),
         ((3,), {**BINARY, "activation": "leaky_tanh"}),
@@ -171,7 +171,7 @@ def test_flips_of_bop(rng):
 
 
 def make_model():
-    """Some of each: float and binary layers, and weights that Bop flips."""
+    """Makes a model of float layers, binary layers, and weights that Bop flips."""
     model = keras.Sequential(
         [
             keras.Input((8, 8, 3)),
@@ -240,7 +240,7 @@ def test_a_saved_model_goes_on_training(tmp_path, model, data):
 
 
 def test_conversion(tmp_path, model, data):
-    """On TensorFlow directly; on other backends as the error says."""
+    """TensorFlow converts directly; on other backends the error says how to."""
     fit(model, data, 1)
     if backends.NAME == "tensorflow":
         converted = larq_engine.convert_keras_model(model)
@@ -256,7 +256,7 @@ def test_conversion(tmp_path, model, data):
 
 
 def run_in_tensorflow(folder, command):
-    """larq-engine of the environment that has TensorFlow; KERAS_BACKEND stays what it is here."""
+    """Runs larq-engine in the environment that has TensorFlow; KERAS_BACKEND stays as here."""
     python = os.environ.get("LARQ_ENGINE_TEST_TENSORFLOW_PYTHON")
     if python is None and "tensorflow" not in os.environ.get("LARQ_ENGINE_REQUIRE_HOSTS", ""):
         pytest.skip("TensorFlow, which converts models of Keras, is not installed here")

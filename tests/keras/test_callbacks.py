@@ -1,4 +1,4 @@
-"""HyperparameterScheduler, on the backend that Keras has in this process."""
+"""Tests HyperparameterScheduler, on the backend that Keras has in this process."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""larq's public names: larq_engine.keras has them, or the documents say why not."""
+"""larq_engine.keras has larq's public names, or the documents say why not."""
 
 import importlib
 import inspect
@@ -17,10 +17,10 @@ import larq  # noqa: E402
 import larq_engine.keras as lq  # noqa: E402
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "converter.md"
-# Beside those that larq itself lists: its users import them for layers of their own.
+# Besides the modules that larq lists, those that its users import for layers of their own.
 MODULES = [*larq.__all__, "layers_base", "quantized_variable"]
 LAYERS = lq.layers.__all__
-# Keras 3's own, which have nothing to do with what these layers quantize.
+# Arguments of Keras 3 that do not concern what these layers quantize.
 NEW_IN_KERAS_3 = {"lora_rank", "lora_alpha", "quantization_config"}
 OWN = {
     *("input_quantizer", "kernel_quantizer", "depthwise_quantizer", "pointwise_quantizer"),
@@ -29,7 +29,7 @@ OWN = {
 
 
 def public_names(module):
-    """Those of `__all__`, or what the module itself defines."""
+    """Returns the names of `__all__`, or those that the module itself defines."""
     listed = getattr(module, "__all__", None)
     return set(listed) if listed else defined_names(module)
 
@@ -43,7 +43,7 @@ def defined_names(module):
 
 
 def test_all_names_of_larq():
-    """Exactly those of the page's table are missing."""
+    """Exactly the names of the page's table are missing."""
     missing = set()
     for name in MODULES:
         theirs = importlib.import_module(f"larq.{name}")
@@ -68,7 +68,7 @@ def test_arguments_have_larqs_names_and_order(name):
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_defaults_are_those_of_keras(name):
-    """And each argument has a type, for editors."""
+    """Each argument also has a type, for editors."""
     ours = parameters(getattr(lq.layers, name))
     base = parameters(getattr(keras.layers, name.removeprefix("Quant")))
     assert set(ours) - OWN == set(base) - NEW_IN_KERAS_3

@@ -1,4 +1,4 @@
-"""Bop and CaseOptimizer of larq_engine.keras against larq's own."""
+"""Compares Bop and CaseOptimizer of larq_engine.keras with larq's own."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ import larq_engine.keras as lq  # noqa: E402
 
 
 def schedules(rate):
-    """The same schedule in Keras 3 and Keras 2."""
+    """Returns the same schedule of Keras 3 and Keras 2."""
     arguments = {"initial_learning_rate": rate, "decay_steps": 3, "decay_rate": 0.5}
     return [
         module.optimizers.schedules.ExponentialDecay(**arguments) for module in (keras, tf.keras)
@@ -78,7 +78,7 @@ def case_optimizer(module, sgd):
 
 
 def weights_of(rng, model):
-    """Random kernels, with signs where Bop is to flip them; the others as they are."""
+    """Makes random kernels, with signs where Bop flips them; other weights stay."""
     weights = [rng.normal(0, 0.3, w.shape) if w.ndim == 2 else w for w in model.get_weights()]
     weights[5] = np.where(weights[5] < 0, -1.0, 1.0)
     return weights
@@ -95,12 +95,12 @@ def trained(module, frame, sgd, data, rng):
 
 @pytest.fixture
 def float64():
-    """Both kinds of Keras in float64: in float32 the roundings of another core flip signs."""
+    """Sets both kinds of Keras to float64: in float32 another core's roundings flip signs."""
     setters = (
         *(tf.keras.backend.set_floatx, tf.keras.mixed_precision.set_global_policy),
         *(keras.config.set_floatx, keras.config.set_dtype_policy),
     )
-    # Layers go by the policy, which is made of the type when it is first asked for, and stays.
+    # Layers use the policy, which is made of the type when it is first read, and stays.
     for set_type in setters:
         set_type("float64")
     yield
@@ -120,7 +120,7 @@ def test_training_with_two_optimizers_is_larqs(data):
     theirs, start = trained(larq, tf.keras, sgd, data, np.random.default_rng(1))
     ours, _ = trained(lq, keras, keras.optimizers.SGD(rate), data, np.random.default_rng(1))
     for got, expected, before in zip(ours.get_weights(), theirs.get_weights(), start, strict=True):
-        # One of them rounds its constants, 0.01 and 0.9, to float32.
+        # One of the two rounds its constants, 0.01 and 0.9, to float32.
         np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-7)
         assert (got != before).any()
     assert set(np.unique(ours.layers[2].kernel)) == {-1.0, 1.0}

@@ -1,4 +1,4 @@
-"""models.summary of larq_engine.keras against larq's: the same numbers of the same networks."""
+"""models.summary of larq_engine.keras has the same numbers as larq's, for the same networks."""
 
 import pytest
 
@@ -14,7 +14,7 @@ import larq_engine.keras as lq  # noqa: E402
 
 
 def make(module, frame, shape, kind):
-    """A network of many kinds of layers, of one or two dimensions, of one library or the other."""
+    """Makes a network of many kinds of layers, in one or two dimensions, with one library."""
     sign = {"input_quantizer": "ste_sign", "kernel_quantizer": "ste_sign"}
     two = {"depthwise_quantizer": "ste_sign", "pointwise_quantizer": "dorefa_quantizer"}
     image = frame.layers.Input(shape)
@@ -55,7 +55,7 @@ def numbers(profile):
 
 @pytest.mark.parametrize(("shape", "kind"), [((32, 28, 3), "2D"), ((64, 6), "1D")])
 def test_numbers_are_larqs(shape, kind):
-    # larq has no bits for a function that quantizes; it counts float ones where they have some.
+    # larq has no bits for weights whose quantizer is a function, so they get those of a float.
     theirs = make(larq, tf.keras, shape, kind)
     for layer in theirs.layers:
         for weight in layer.weights:

@@ -1,4 +1,4 @@
-"""Weights that larq wrote, in Keras 3."""
+"""Weights that larq wrote are read in Keras 3."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ import larq_engine.keras as lq  # noqa: E402
 
 
 def make(module, frame):
-    """The same model of larq and of larq_engine.keras."""
+    """Makes the same model with larq or larq_engine.keras."""
     binary = {
         "input_quantizer": "ste_sign",
         "kernel_quantizer": "ste_sign",
@@ -38,7 +38,7 @@ def make(module, frame):
 
 
 def shake(model, rng):
-    """No weight has the value that it starts with."""
+    """Changes all weights from their initial values."""
     weights = [weight + rng.uniform(0.1, 0.5, weight.shape) for weight in model.get_weights()]
     model.set_weights(weights)
 

@@ -1,4 +1,4 @@
-"""CaseOptimizer and Bop at their edges, on the backend that Keras has in this process."""
+"""Tests edge cases of CaseOptimizer and Bop, on the backend that Keras has in this process."""
 
 import warnings
 
@@ -27,7 +27,7 @@ def tensors(*values):
 
 
 def small_model(trainable_norm=True):
-    """Binary layers that Bop trains, and a batch norm."""
+    """Makes binary layers that Bop trains, and a batch norm."""
     marked = {"kernel_quantizer": lq.quantizers.NoOp(precision=1), "use_bias": False}
     model = keras.Sequential(
         [
@@ -44,7 +44,7 @@ def small_model(trainable_norm=True):
 
 @pytest.fixture(scope="module")
 def clusters():
-    """Two clusters of points, and which one each belongs to."""
+    """Returns points of two clusters, and the cluster of each point."""
     rng = np.random.default_rng(1)
     labels = rng.integers(0, 2, 1000)
     centres = rng.normal(0, 1, (2, 10))
@@ -126,7 +126,7 @@ def test_gradients_go_to_their_weights_in_any_order():
 
 
 def test_averages_are_what_fit_ends_with(rng):
-    """use_ema of an optimizer in it, by NumPy: averages of its weights, and the others' last."""
+    """With use_ema, weights end as NumPy's averages; the other optimizer's stay the last ones."""
     x, y = (rng.normal(0, 1, shape).astype(np.float32) for shape in ((12, 3), (12, 2)))
     model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
     kernel, bias = model.get_weights()
@@ -178,7 +178,7 @@ def test_what_case_optimizer_refuses():
 
 
 def test_case_optimizer_has_no_learning_rate():
-    """Keras' LearningRateScheduler would set it, and nothing would change."""
+    """Otherwise Keras' LearningRateScheduler would set it, without any effect."""
     case = lq.optimizers.CaseOptimizer(default_optimizer=sgd())
     with pytest.raises(AttributeError, match=r"CaseOptimizer has no learning rate; .*Hyperparam"):
         case.learning_rate = 0.1
@@ -194,7 +194,7 @@ def test_variables_are_those_of_all_optimizers():
     case.build([first, second])
     own = [each for optimizer in case.optimizers for each in optimizer.variables]
     assert all(any(each is one for one in case.variables) for each in own)
-    # One average of Bop's, one momentum of SGD's.
+    # Bop has one average, SGD one momentum.
     assert sum(tuple(each.shape) == (2,) for each in case.variables) == 2
 
 

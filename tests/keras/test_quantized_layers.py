@@ -1,4 +1,4 @@
-"""Layers of larq_engine.keras against larq's own, with the same weights: values and gradients."""
+"""Compares layers with larq's own, with the same weights: values and gradients."""
 
 import logging
 

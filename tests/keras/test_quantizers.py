@@ -1,4 +1,4 @@
-"""Quantizers of larq_engine.keras against larq's own: values and gradients, edges among them."""
+"""Compares quantizers with larq's own: values and gradients, also at the edges."""
 
 import importlib
 
@@ -39,7 +39,7 @@ def value_and_gradient(quantizer, x, upstream):
 def test_values_and_gradients_are_larqs(rng, name, arguments):
     x = numbers(rng)
     if name == "MagnitudeAwareSign" or "ternary_weight_networks" in arguments:
-        x = x[np.abs(x).max(axis=1) < 1e30]  # whose sum is not infinite
+        x = x[np.abs(x).max(axis=1) < 1e30]  # no sum is infinite
     upstream = rng.normal(0, 1, x.shape).astype(np.float32)
     got = value_and_gradient(getattr(lq.quantizers, name)(**arguments), x, upstream)
     expected = value_and_gradient(getattr(larq.quantizers, name)(**arguments), x, upstream)
@@ -82,7 +82,7 @@ def test_configurations(name, arguments):
     again = lq.quantizers.get(lq.quantizers.serialize(made))
     assert type(again) is type(made)
     assert again.get_config() == made.get_config()
-    # What larq calls its arguments.
+    # Arguments by the names that larq gives them.
     own = getattr(larq.quantizers, name)(**arguments).get_config()
     of_every_layer = keras.layers.Layer().get_config()
     assert {key: made.get_config()[key] for key in own if key not in of_every_layer} == {

@@ -1,4 +1,4 @@
-"""What is read of quantized weights, and metrics of quantizers, on the backend that Keras has."""
+"""Tests reads of quantized weights, and metrics of quantizers, on the backend that Keras has."""
 
 import itertools
 import threading
@@ -34,7 +34,7 @@ def make_model(quantizer="ste_sign"):
 
 
 def quantized(weights):
-    """By NumPy: the weights of that model as its layers compute with them."""
+    """Returns the weights of that model as its layers compute with them, by NumPy."""
     names = {0: "SteSign", 2: "SteTern", 5: "MagnitudeAwareSign"}
     return [
         numpy_layers.quantize(names[number], weight)[0] if number in names else weight
@@ -96,7 +96,7 @@ def test_an_error_ends_the_scopes():
     assert lq.context.get_training_metrics() == set()
 
 
-# The last one's weights would be others if they were quantized twice.
+# The last one's weights would change if they were quantized twice.
 @pytest.mark.parametrize("quantizer", ["ste_sign", lq.quantizers.DoReFa(3, mode="weights")])
 def test_training_in_a_scope_is_training(rng, quantizer):
     """Optimizers, constraints and JAX's loop read weights and write back what they read."""
@@ -141,7 +141,7 @@ def test_variables_of_ones_own():
 
 
 class Own(lq.layers_base.QuantizerBase, keras.layers.EinsumDense):
-    """A layer of Keras that has no quantized one here."""
+    """A layer of Keras that has no quantized counterpart here."""
 
 
 class OwnCall(lq.layers_base.BaseLayer):
@@ -176,7 +176,7 @@ def test_layers_of_ones_own(rng):
 
 
 class Doubled(lq.quantizers.Quantizer):
-    """A quantizer that ends as all of larq's do."""
+    """A quantizer whose call ends like those of larq's quantizers."""
 
     precision = 1
 
@@ -269,7 +269,7 @@ def test_metrics_scope():
 
 @pytest.mark.parametrize("explicit", [False, True])
 def test_flips_in_the_history(rng, explicit):
-    """Of the weights that layers compute with, step for step; on JAX an error names the way out."""
+    """Flips are of the weights that layers use, at each step; JAX raises an error with advice."""
     x, y = (rng.normal(0, 1, shape).astype(np.float32) for shape in ((8, 16), (8, 3)))
     quantizer = (
         lq.quantizers.SteSign(metrics=["flip_ratio"], name="mine") if explicit else "ste_sign"
@@ -299,7 +299,7 @@ def test_flips_in_the_history(rng, explicit):
 
 
 def test_flips_in_a_callback(rng):
-    """The way out that the error on JAX names; it works on every backend."""
+    """This is what the error on JAX proposes; it works on every backend."""
     x, y = (rng.normal(0, 1, shape).astype(np.float32) for shape in ((8, 16), (8, 3)))
     layer = lq.layers.QuantDense(3, kernel_quantizer="ste_sign", kernel_constraint="weight_clip")
     model = keras.Sequential([keras.Input((16,)), layer])

@@ -1,6 +1,6 @@
-"""What larq's own tests state of small things, on the backend that Keras has in this process.
+"""Tests small facts that larq's own tests state, on the backend that Keras has in this process.
 
-tests/statements.md tells where the other statements are.
+tests/statements.md lists where the other statements are tested.
 """
 
 import logging
@@ -24,7 +24,7 @@ WITH_PADS = [
 
 
 def reals(rng):
-    """Numbers on both sides of 0, and zeros."""
+    """Returns numbers on both sides of 0, and zeros."""
     values = rng.uniform(-2, 2, (4, 11)).astype(np.float32)
     values[:, 1] = 0
     return values
@@ -105,7 +105,7 @@ def test_warnings_of_weights_without_a_constraint(caplog, name, positional, weig
 @pytest.mark.parametrize("option", [{}, {"strides": 2}, {"dilation_rate": 2}])
 @pytest.mark.parametrize("name", WITH_PADS)
 def test_pads_of_ones_leave_shapes(name, option, data_format):
-    """Those of pads of zeros, which Keras makes itself; open sizes stay open."""
+    """Shapes equal those with pads of zeros, which Keras makes itself; open sizes stay open."""
     rank = int(name[-2])
     first = () if "Depthwise" in name else (4,)
     for size in (15, None):

@@ -1,4 +1,4 @@
-"""models.summary and its profile: numbers counted by hand, on the backend that Keras has."""
+"""models.summary and its profile have the numbers that were counted by hand."""
 
 import math
 
@@ -40,7 +40,7 @@ def layers_2d():
     ]
 
 
-# Of each layer: products of weights by bits, biases, bits of inputs, shape, bits of products.
+# For each layer: products of weights by bits, biases, bits of inputs, shape, bits of products.
 ROWS_2D = [
     ({1: 32 * 9}, 32, None, (-1, 64, 64, 32), 32),
     ({}, 0, None, (-1, 32, 32, 32), None),
@@ -131,7 +131,7 @@ def test_the_text(capsys):
     titles = ["1-bit weights", "2-bit weights", "32-bit weights", "KiB", "1-bit MACs"]
     assert all(title in lines[1] for title in titles)
     first = next(line for line in lines if line.startswith("first"))
-    # Binary weights and a float bias, their KiB, and products that float inputs make float ones.
+    # Binary weights, a float bias, their KiB, and products, which float inputs make float products.
     assert first.split()[-7:] == ["288", "0", "32", "0.16", "0", "0", f"{288 * 64 * 64:,}"]
     total = lines[-1].split()
     assert total[0] == "Total"
@@ -160,7 +160,7 @@ class Own(keras.Model):
 
 
 def test_what_is_not_known():
-    """In a model that is a function of its own, layers have weights and no shapes."""
+    """In a model that is a function of the user's own, layers have weights and no shapes."""
     model = Own()
     model(np.zeros((1, 8, 8, 3), np.float32))
     conv, dense = lq.models.ModelProfile(model).layer_profiles

@@ -1,4 +1,4 @@
-"""A net of larq_engine.keras learns as one of larq does, and converts with all its binary layers.
+"""A network of larq_engine.keras learns like one of larq, and converts with all its binary layers.
 
 The data are the 1,797 digits of 8x8 pixels in scikit-learn.
 """
@@ -25,7 +25,7 @@ EPOCHS = 6
 
 @pytest.fixture(scope="module")
 def digits():
-    """Images and labels, the last 397 for tests."""
+    """Returns images and labels; the last 397 are for tests."""
     images, labels = load_digits(return_X_y=True)
     images = (images.reshape(-1, 8, 8, 1) / 8 - 1).astype(np.float32)
     return images[:1400], labels[:1400], images[1400:], labels[1400:]
@@ -75,7 +75,7 @@ def test_digits_are_learned_as_with_larq(digits):
     )
     print(f"accuracy of seeds {SEEDS}: {got}, with larq {expected}")
     assert got.min() > 0.8
-    # Seeds differ by 3 points among themselves.
+    # Seeds differ by 3 points from each other.
     assert abs(got.mean() - expected.mean()) < 0.03
     converted = larq_engine.convert_keras_model(ours[0])
     assert converted.report.count("binary") == 3

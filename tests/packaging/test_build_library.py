@@ -1,4 +1,4 @@
-"""No Bazel server stays behind a build of the package, however that ends."""
+"""No Bazel server outlives a build of the package, whichever way the build ends."""
 
 import runpy
 import sys
@@ -11,13 +11,13 @@ _ROOT = Path(__file__).parents[2]
 
 
 class _BuildPy:
-    """What setuptools builds the Python files with: only what setup.py asks of it."""
+    """A stand-in for setuptools' build of the Python files, as far as setup.py uses it."""
 
     editable_mode = False
     build_lib = ""
 
     def run(self):
-        """The files are not needed here."""
+        """Does nothing: the files are not needed here."""
 
     def get_finalized_command(self, name):
         return SimpleNamespace(plat_name="linux_x86_64")
@@ -25,7 +25,7 @@ class _BuildPy:
 
 @pytest.mark.parametrize("failing", ["query", "build"])
 def test_a_build_that_fails_shuts_its_server_down(tmp_path, monkeypatch, failing):
-    """And a server whose client is killed has been told not to wait long for the next one."""
+    """A server whose client is killed has also been told not to wait long for the next one."""
     log, bazel = tmp_path / "log", tmp_path / "bazel"
     bazel.write_text(f'#!/bin/sh\necho "$@" >> {log}\ncase "$2" in {failing}) exit 1 ;; esac\n')
     bazel.chmod(0o755)

@@ -1,4 +1,4 @@
-"""What tools/check_wheel.py must refuse, shown with libraries made for it."""
+"""tools/check_wheel.py refuses wrong wheels, shown with libraries made for it."""
 
 import platform
 import subprocess
@@ -23,7 +23,7 @@ _CHECK = Path(__file__).parents[2] / "tools" / "check_wheel.py"
 _HERE = platform.machine()
 
 _PLUG_IN, _KERNELS = "liblarq_engine.so", "liblarq_engine_cuda.so"
-# The last pointer is one that the linker can pack, as nothing else can take the variable's place.
+# The linker can pack the last pointer, as nothing else can take the variable's place.
 _SOURCES = {
     _PLUG_IN: """
 extern void* memcpy(void* to, const void* from, unsigned long size);
@@ -44,7 +44,7 @@ const char* larq_engine_cuda_version(void) { return "1.0"; }
 
 @pytest.fixture
 def check(tmp_path, link):
-    """Returns what is said of a wheel with the tag and these libraries."""
+    """Returns the problems of a wheel with this tag and these libraries."""
 
     def run(tag, plug_in=None, kernels=None, files=_OTHER_FILES):
         wheel = tmp_path / f"larq_engine-1.0-py3-none-{tag}.whl"
@@ -63,7 +63,7 @@ def check(tmp_path, link):
 
 @pytest.fixture
 def link(tmp_path):
-    """Makes a library that has the least of a wheel's, with the linker's flags."""
+    """Makes a library with the least that a wheel needs, with the linker's flags."""
 
     def run(*flags, name=_PLUG_IN, soname=None, source=""):
         library = tmp_path / name
@@ -104,7 +104,7 @@ def test_kernels_for_gpus(check, link, tmp_path):
 
 
 def test_newer_glibc_than_the_tag_has(check, link):
-    # No symbol of glibc is older than 2.2.5 on x86-64, and than 2.17 on 64-bit ARM.
+    # glibc's symbols are not older than 2.2.5 on x86-64, and than 2.17 on 64-bit ARM.
     assert "refers to memcpy@GLIBC_2." in check(f"manylinux_2_1_{_HERE}", link("-s"))
 
 
@@ -131,7 +131,7 @@ def test_32_bits_have_no_kernels_for_gpus(check, link):
 
 
 def test_library_of_another_project(check):
-    """NumPy's: large, linked with its own libraries, and it exports what Python asks for."""
+    """NumPy's library is large, linked with NumPy's own libraries, and has Python's exports."""
     import numpy.core._multiarray_umath as module
 
     said = check("manylinux_2_28_x86_64", module.__file__)

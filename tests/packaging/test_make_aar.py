@@ -1,4 +1,4 @@
-"""The Android package: what is in it, and which libraries it refuses."""
+"""Tests the contents of the Android package, and which libraries it refuses."""
 
 import subprocess
 import sys
@@ -9,12 +9,12 @@ import pytest
 
 _TOOL = Path(__file__).parents[2] / "tools" / "make_aar.py"
 
-# Where an ELF header names the machine, and the number of 64-bit ARM.
+# The place in an ELF header that names the machine, and the number of 64-bit ARM.
 _MACHINE_AT, _AARCH64 = 18, (183).to_bytes(2, "little")
 
 
 def _library(folder: Path, *flags: str, symbol="LiteRtAcceleratorImpl", machine=_AARCH64) -> Path:
-    """A library for this machine that says to be one for another."""
+    """Makes a library for this machine whose header names another machine."""
     source, library = folder / "library.c", folder / "liblarq_engine.so"
     source.write_text(f"int {symbol} = 1;\n")
     pages = "-Wl,-z,max-page-size=16384"

@@ -1,4 +1,4 @@
-"""What tools/check_wheel.py must refuse of libraries for macOS and Windows, made by zig."""
+"""tools/check_wheel.py refuses wrong libraries for macOS and Windows, made by zig."""
 
 import os
 import subprocess
@@ -42,7 +42,7 @@ def other_systems():
 @pytest.fixture(scope="module")
 def link(tmp_path_factory):
     """Makes a library that exports two functions."""
-    cache = f"{tempfile.gettempdir()}/larq_engine_zig"  # as builds have it
+    cache = f"{tempfile.gettempdir()}/larq_engine_zig"  # builds use it too
     environment = os.environ | {"ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": cache}
 
     def run(name, *flags, source=_FUNCTIONS):

@@ -1,4 +1,4 @@
-"""What `make release` promises, without building: SBOM, pins, sums and provenance."""
+"""Tests the promises of `make release` without building: SBOM, pins, sums and provenance."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ _RELEASE = _ROOT / "tools" / "release"
 
 @pytest.fixture
 def modules(monkeypatch: pytest.MonkeyPatch) -> tuple[ModuleType, ModuleType, ModuleType]:
-    """sbom, make_release, provenance."""
+    """Returns the modules sbom, make_release and provenance."""
     monkeypatch.syspath_prepend(str(_RELEASE))
     monkeypatch.syspath_prepend(str(_ROOT / "tools"))
     import make_release
@@ -29,7 +29,7 @@ def modules(monkeypatch: pytest.MonkeyPatch) -> tuple[ModuleType, ModuleType, Mo
 
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
-    """Libraries as compilers leave them."""
+    """Makes files with the marks that compilers leave in libraries."""
     folder = tmp_path / "larq_engine"
     folder.mkdir()
     compiled = b"\0GCC: (Debian 12.2.0-14) 12.2.0\0GCC: (GNU) 9.4.0\0"

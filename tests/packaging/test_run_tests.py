@@ -1,4 +1,4 @@
-"""tools/run_tests.py: which stages a change concerns, what a run says at its end."""
+"""Tests which stages of tools/run_tests.py a change concerns, and what a run says at its end."""
 
 import re
 import subprocess
@@ -15,7 +15,7 @@ def _changed(*paths: str, prose: tuple[str, ...] = ()) -> set[str]:
 
 
 def test_commands_begin_with_programs():
-    """A command in a list of commands is easily taken apart into its letters."""
+    """A command that lacks its list is easily taken apart into its letters."""
     programs = {command[0] for stage in run_tests.STAGES for command in stage.commands}
     missing = {
         name for name in programs if name.partition("/")[0] not in (".venv", "make", "tools")
@@ -33,7 +33,7 @@ def test_documents_concern_lint_and_what_reads_and_runs_them():
 
 
 def test_prose_alone_concerns_no_stage_that_runs_code(tmp_path, monkeypatch):
-    """A space in a page is not what TensorFlow and PyTorch are installed for."""
+    """TensorFlow and PyTorch are not installed for a changed space in a page."""
     monkeypatch.chdir(tmp_path)
     pages = {"prose.md": "One.\n", "code.md": "```\nx = 1\n```\n", "both.md": "```\nx\n```\n"}
     for name, text in pages.items():
@@ -77,7 +77,7 @@ def test_parts_are_all_stages():
 
 
 def test_no_stage_is_lost():
-    """CI runs all that there are, so that one that is removed would not be missed."""
+    """CI runs the stages that there are, so nobody would notice one that was removed."""
     assert sorted(NAMES) == [
         *("arm32", "arm64", "arm64-cpus", "arm64-wheel", "asan", "browser", "cpp", "cuda"),
         *("fake-gpu", "fuzz", "fuzz-files", "keras-backends", "lint", "older-x86"),
@@ -102,7 +102,7 @@ def test_times_of_bazel_and_pytest_are_read():
 
 
 def test_a_failure_ends_a_run(monkeypatch, capfd):
-    """It names the stage, keeps the times, and says nothing of success."""
+    """The run names the stage, keeps the times, and does not tell of success."""
     stages = tuple(
         run_tests.Stage(name, "", (["sh", "-c", script],), (), setup="")
         for name, script in (("one", "echo 1.5s call a"), ("two", "exit 3"), ("three", "exit 0"))
@@ -132,7 +132,7 @@ _CANNOT_RUN = ["sh", "-c", f"echo no such host; exit {run_tests.NOT_RUN}"]
 
 @pytest.mark.parametrize("required", ["", "1"])
 def test_a_stage_that_cannot_run_here_is_not_counted_as_passed(monkeypatch, capfd, required):
-    """Where everything is required, as in CI, the run fails, and stages after it still run."""
+    """If everything is required, as in CI, the run fails, and later stages still run."""
     stages = tuple(
         run_tests.Stage(name, f"about {name}", (command,), (), setup="")
         for name, command in (("one", _CANNOT_RUN), ("two", ["true"]))
@@ -175,7 +175,7 @@ def test_every_file_concerns_more_than_lint():
 
 
 def test_no_stage_begins_too_late(monkeypatch, capfd):
-    """What was asked for and not run is named, and the run fails."""
+    """A stage that was asked for and not run is named, and the run fails."""
     stages = tuple(
         run_tests.Stage(name, f"about {name}", (["true"],), (), setup="") for name in ("one", "two")
     )

@@ -1,4 +1,4 @@
-"""Profiles for tests."""
+"""Makes profiles for tests."""
 
 import hashlib
 import json
@@ -9,7 +9,7 @@ from larq_engine.placing.profile_file import Profile, parse_profile
 
 
 def fields() -> dict[str, Any]:
-    """A small whole profile: two operators, one after the other, on a host and a device."""
+    """Returns a small whole profile: two operators, one after the other, on a host and a device."""
 
     def measured(ops: list[int], device: str, median: float) -> dict[str, Any]:
         return {
@@ -72,17 +72,17 @@ def fields() -> dict[str, Any]:
 
 
 def encoded(content: Any) -> bytes:
-    """The file of these fields."""
+    """Returns the bytes of a file with these fields."""
     return json.dumps(content).encode()
 
 
 def profile() -> Profile:
-    """The small profile, read."""
+    """Reads the small profile."""
     return parse_profile(encoded(fields()))
 
 
 def profile_of(model: bytes) -> dict[str, Any]:
-    """Made-up costs of each operator of the model's main graph."""
+    """Makes up costs of each operator of the model's main graph."""
     graph = schema.read(model).graphs[0]
     ids: dict[Any, int] = {}
     ops = []
@@ -122,12 +122,12 @@ def profile_of(model: bytes) -> dict[str, Any]:
     }
 
 
-# Of binarized convolutions.
+# Kernels of binarized convolutions, by device.
 KERNELS = {"cpu": "reference", "cuda": "bconv2d_popc", "host": None}
 
 
 def profile_with_gpu(model: bytes, seconds: dict[str, float]) -> dict[str, Any]:
-    """Made-up costs with a GPU: convolutions take so long on a device, all else little on one."""
+    """Makes up costs with a GPU: `seconds` of convolutions by device; others are cheap on one."""
     content = profile_of(model)
     content["devices"].append({"name": "cuda", "title": "c", "memory": "cuda"})
     content["links"] = [

@@ -1,4 +1,4 @@
-"""Random problems, and their best assignments by trying all: independent of the code tested."""
+"""Makes random problems, and finds their best assignments independently by trying all."""
 
 import itertools
 import random
@@ -10,8 +10,8 @@ from larq_engine.placing.problem import Gain, Problem, ProblemValue
 
 
 def random_problem(rng: random.Random, num_ops: int, num_devices: int) -> Problem:
-    """A graph of any shape: several readers, several outputs, costs that are 0 or infinite."""
-    whole = rng.random() < 0.5  # With whole numbers there are ties.
+    """Makes a graph of any shape: several readers and outputs, costs that are 0 or infinite."""
+    whole = rng.random() < 0.5  # Whole numbers make ties.
 
     def cost(scale: float, infinite: float) -> float:
         kind = rng.random()
@@ -23,7 +23,7 @@ def random_problem(rng: random.Random, num_ops: int, num_devices: int) -> Proble
 
     memories = [0, *(rng.randint(0, number) for number in range(1, num_devices))]
     if rng.random() < 0.2:
-        memories = [memory + 1 for memory in memories]  # No device in the host's memory.
+        memories = [memory + 1 for memory in memories]  # No device is in the host's memory.
     count = max(memories) + 1
     op_cost = np.array([[cost(1, 0.1) for _ in range(num_devices)] for _ in range(num_ops)])
     values = []
@@ -48,7 +48,7 @@ def random_problem(rng: random.Random, num_ops: int, num_devices: int) -> Proble
 
 
 def total(problem: Problem, devices: Sequence[int]) -> float:
-    """What an assignment costs, stated a second time: memory by memory."""
+    """Returns an assignment's cost, computed in a second way: memory by memory."""
     memory = [problem.memory_of[device] for device in devices]
     cost = 0.0
     for op, device in enumerate(devices):
@@ -68,5 +68,5 @@ def total(problem: Problem, devices: Sequence[int]) -> float:
 
 
 def assignments(problem: Problem) -> Iterator[tuple[int, ...]]:
-    """All there are."""
+    """Yields all assignments."""
     return itertools.product(range(problem.num_devices), repeat=problem.num_ops)

@@ -1,4 +1,4 @@
-"""From profiles to placements, by trying all: batches, threads, kernels, device files."""
+"""Placements of profiles equal trying all: batches, threads, kernels, device files."""
 
 import dataclasses
 import itertools
@@ -22,7 +22,7 @@ from tests.placing.profiles import encoded, fields, profile
 
 
 def _random_profile(seed: int) -> Profile:
-    """A residual network on a CPU with two kernels and threads, the host and a GPU."""
+    """Makes a residual network on a CPU with two kernels and threads, the host and a GPU."""
     rng = random.Random(seed)
     content = fields()
     count, batches = 4, (1, 8)
@@ -63,7 +63,7 @@ def _random_profile(seed: int) -> Profile:
 
 
 def _tried(known: Profile, batch: int, threads: int) -> list[tuple[float, float]]:
-    """Seconds and joules of all assignments, each device with its fastest kernel."""
+    """Returns seconds and joules of all assignments, each device with its fastest kernel."""
 
     def fastest(op: int, device: str) -> Measurement:
         number = 1 if device == "cuda" else threads
@@ -163,9 +163,9 @@ def test_the_table_moves_no_cursor() -> None:
 
 def test_fused_runs_count_where_they_are_whole() -> None:
     placement = place_profile(profile(), devices=["cpu"])
-    assert placement.seconds == pytest.approx(2e-4)  # the run's, not the sum of its operators
+    assert placement.seconds == pytest.approx(2e-4)  # the run's time, not the sum of its operators
     placement = place_profile(profile())
-    # On the GPU the second operator takes 10 us, a move there 1.5 us and one back 1.04 us.
+    # On the GPU the second operator takes 10 us, the move there 1.5 us and the move back 1.04 us.
     assert placement.seconds == pytest.approx(1e-5 + 1e-5 + 1.5e-6 + 1.04e-6)
     assert [op.device for op in placement.ops] == ["cpu", "cuda"]
     assert [(move.value, move.target) for move in placement.moves] == [
@@ -198,7 +198,7 @@ def test_what_else_would_cost_stands_beside() -> None:
 
 
 def test_a_prediction_is_on_the_scale_of_what_the_whole_model_took() -> None:
-    """Sums of rows were 8 % above the model's measured time: no gain may be lost in between."""
+    """Sums of rows were 8 % above the model's measured time: the gain must not change by that."""
     content = fields()
     content["totals"][0]["seconds"] = {"median": 1.5e-4}  # the rows' sum is 2e-4
     placement = place_profile(parse_profile(encoded(content)))
@@ -214,7 +214,7 @@ def test_a_prediction_is_on_the_scale_of_what_the_whole_model_took() -> None:
 
 
 def test_what_the_engine_left_to_the_host_is_the_hosts_in_the_whole_model() -> None:
-    """A row of the engine that was timed cut out only is not of the model that was measured."""
+    """A row of the engine that was timed only cut out is not part of the measured whole model."""
     content = fields()
     content["devices"].append({"name": "host", "title": "LiteRT 2.3.0 with XNNPACK"})
     content["devices"][2]["memory"] = "host"

@@ -1,4 +1,4 @@
-"""Profiles are read as they were written, and what is wrong in one is said."""
+"""Profiles are read as they were written, and errors say what is wrong in one."""
 
 import json
 from collections.abc import Callable
@@ -31,7 +31,7 @@ def test_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "profile.json"
     write_profile(profile(), path)
     assert read_profile(path) == profile()
-    # The names that the file is documented with, not those of the classes.
+    # These are the documented names of the file, not those of the classes.
     written = json.loads(path.read_bytes())
     expected = fields()
     expected["totals"][0]["joules"] = None

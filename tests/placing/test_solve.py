@@ -1,4 +1,4 @@
-"""The solver against trying all assignments."""
+"""Compares the solver with trying all assignments."""
 
 import math
 import random
@@ -16,7 +16,7 @@ from tests.placing.random_problems import assignments, random_problem, total
 def _small(seed: int, most_ops: int = 12) -> Problem:
     rng = random.Random(seed)
     num_devices = rng.choice((2, 3))
-    # Of three devices 12 operators have half a million assignments: few of them.
+    # 12 operators on three devices have half a million assignments, so these problems are few.
     most = most_ops if num_devices == 2 or seed % 50 == 0 else min(most_ops, 7)
     return random_problem(rng, rng.randint(1, most), num_devices)
 
@@ -40,7 +40,7 @@ def test_equals_trying_all_on_1000_graphs(part: int) -> None:
 
 
 def _least(problem: Problem) -> float:
-    """Of all assignments, all at once: `total` for each is what this agrees with below."""
+    """Returns the least cost of all assignments, computed at once; the next test checks it."""
     choices = np.array(list(assignments(problem)), dtype=np.int8)
     memory = np.array(problem.memory_of)[choices]
     cost = problem.op_cost[np.arange(problem.num_ops), choices].sum(axis=1)
@@ -84,7 +84,7 @@ def _chain(costs: list[list[float]], move: float) -> Problem:
 
 
 def test_a_chain_moves_where_it_pays() -> None:
-    # The device gains 3 on each of two operators, and two moves of 2 are paid once.
+    # The device gains 3 on each of two operators, and pays two moves of 2 once.
     assert solve(_chain([[4, 1], [4, 1]], 2)).devices == (1, 1)
     assert solve(_chain([[4, 1], [4, 1]], 4)).devices == (0, 0)
 
@@ -92,7 +92,7 @@ def test_a_chain_moves_where_it_pays() -> None:
 def test_ties_stay_on_the_first_device() -> None:
     assert solve(_chain([[4, 1], [4, 1]], 3)).devices == (0, 0)
     assert solve(_chain([[0, 0]] * 5, 0)).devices == (0,) * 5
-    # Nor does rounding decide: the sums differ in their last bit.
+    # Rounding does not decide either: the sums differ in their last bit.
     assert solve(_chain([[0.1, 0.1], [0.2, 0.2]], 0)).devices == (0, 0)
 
 
@@ -133,7 +133,7 @@ def test_1000_operators_on_two_devices(shape: str) -> None:
     solution = solve(problem)
     print(f"{shape}: {time.perf_counter() - begin:.3f} s, {solution.way}")
     assert solution.exact
-    # Nothing is better that differs in one operator.
+    # No assignment that differs in one operator is better.
     for op in range(1000):
         devices = list(solution.devices)
         devices[op] = 1 - devices[op]

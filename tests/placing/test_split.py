@@ -1,4 +1,4 @@
-"""Layers on two devices at the same time, against trying all sets of layers and all channels."""
+"""Compares layers on two devices with trying all sets of layers and all channels."""
 
 import itertools
 import json
@@ -17,7 +17,7 @@ _MEMORY = {"cpu": "host", "cuda": "cuda"}
 
 
 def _random_profile(rng: random.Random, count: int) -> Profile:
-    """A residual network on two devices of like speed, with runs that they fuse."""
+    """Makes a residual network on two devices of similar speed, with runs that they fuse."""
     content = fields()
     content["values"] = [
         {"id": n, "name": f"v{n}", "bytes": {"1": rng.choice((32, 320, 3200))}, "kind": "inner"}
@@ -55,7 +55,7 @@ def _random_profile(rng: random.Random, count: int) -> Profile:
 def _total(
     known: Profile, devices: Sequence[str], shares: Sequence[tuple[str, float] | None]
 ) -> float:
-    """What it takes; a share is a second device and its part of the channels."""
+    """Returns an assignment's seconds; a share is a second device and its part of the channels."""
     measured = {(m.ops, m.device): m.seconds.median for m in known.measurements}
 
     def move(size: float) -> float:
@@ -148,7 +148,7 @@ def test_no_more_layers_are_split_than_the_plug_in_cuts(monkeypatch: pytest.Monk
 
 
 def _small() -> dict[str, Any]:
-    """The second operator takes 0.2 ms on the CPU and 0.3 ms on the GPU."""
+    """Returns a profile whose second operator takes 0.2 ms on the CPU and 0.3 ms on the GPU."""
     content = fields()
     content["measurements"] = content["measurements"][:2] + content["measurements"][3:]
     content["measurements"][2]["seconds"]["median"] = 3e-4
@@ -158,7 +158,7 @@ def _small() -> dict[str, Any]:
 def test_what_is_shared_is_told() -> None:
     known = parse_profile(encoded(_small()))
     placement = place_profile(known, channels={1: 128})
-    # 1.5 us in, 75 us there beside 150 us here, 1.01 us back.
+    # The input's move takes 1.5 us, computing 75 us there beside 150 us here, the way back 1.01 us.
     split = placement.ops[1].split
     assert split is not None
     assert (split.device, split.channels, split.of) == ("cuda", 96, 128)

@@ -1,4 +1,4 @@
-"""Models that the tests of profiles share."""
+"""Makes models that the tests of profiles share."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ CHANNELS = 32
 
 
 def small_model(batch: int = 1) -> bytes:
-    """A float convolution, a binarized one with a shortcut, and a layer with weights of one bit.
+    """Makes a float convolution, a binarized one with a shortcut, and a layer with 1-bit weights.
 
     Its nodes: 0 CONV_2D, 1 LceQuantize, 2 LceBconv2d, 3 ADD, 4 MUL, 5 LceQuantize, 6 LceBconv2d,
     7 RESHAPE, 8 LceUnpackWeights, 9 FULLY_CONNECTED.

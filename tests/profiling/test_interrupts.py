@@ -11,7 +11,7 @@ from larq_engine.profiling.interrupts import Interrupts
 
 @pytest.fixture(autouse=True)
 def _python_handles_it():
-    """Which it does not where the tests run in a shell's background."""
+    """Makes Python handle SIGINT, which it ignores if the tests run in a shell's background."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

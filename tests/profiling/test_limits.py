@@ -1,4 +1,4 @@
-"""What operators do at least, and the time that takes at best."""
+"""Counts the least work of operators, and the least time that it takes."""
 
 import itertools
 
@@ -16,7 +16,7 @@ from tests.profiling.models import KINDS, small_model
 
 _IMAGE, _FLOATS, _PACKED = 8 * 8 * 3 * 4, 8 * 8 * 32 * 4, 8 * 8 * 4
 _BINARY = 8 * 8 * 32 * 9 * 32
-_FILTERS = 32 * 9 * 4 + 2 * 32 * 4  # with a multiplier and a bias for each
+_FILTERS = 32 * 9 * 4 + 2 * 32 * 4  # with a multiplier and a bias for each filter
 
 
 @pytest.fixture(scope="module")
@@ -36,13 +36,13 @@ def _work(model, positions, times=1):
         ((1,), {}, _FLOATS, 0, _PACKED),
         ((2,), {BITS: _BINARY}, _PACKED, _FILTERS, _FLOATS),
         ((3,), {}, 2 * _FLOATS, 0, _FLOATS),
-        # What it makes can lie where it was.
+        # The output can be in the memory of the input.
         ((7,), {}, 0, 0, 0),
-        # Weights that an operator unpacks count as what is multiplied with.
+        # Weights that an operator unpacks count as the floats that are multiplied.
         ((8,), {"FLOAT32": 64 * 32 * 10}, _FLOATS, 64 * 32 * 10 * 4, 10 * 4),
         # Values in between need not leave the run.
         ((2, 3, 4, 5), {BITS: _BINARY}, _PACKED + _FLOATS, _FILTERS + 32 * 4, _PACKED),
-        # The sum, which is not of this run, reads the floats.
+        # The sum, which is not part of this run, reads the floats.
         ((0, 1), {"FLOAT32": 8 * 8 * 32 * 27}, _IMAGE, 32 * 27 * 4 + 32 * 4, _FLOATS + _PACKED),
     ],
 )
@@ -114,7 +114,7 @@ def test_each_kernel_has_its_own_limit():
     alone = {row: limits.seconds(work, "cpu", 1, row) for row in library.kernels()}
     assert min(alone.values()) > 0
     assert len(set(alone.values())) == len(alone)
-    # Which of them did how much is not known, so the limit is that of the fastest.
+    # The share of each kernel is unknown, so the limit is that of the fastest.
     assert limits.seconds(work, "cpu", 1, "+".join(alone)) == min(alone.values())
     assert limits.seconds(work, "cpu", 1, "no such row") is None
     told = limits.describe()
@@ -128,7 +128,7 @@ def test_a_profile_has_limits():
     )
     rows = result.profile.measurements
     without = {(KINDS[m.ops[0]], m.device) for m in rows if m.limit_seconds is None}
-    # Sums of floats with the signs of weights have no rate that is measured.
+    # The rate of summing floats with the signs of weights is not measured.
     assert without <= {("RESHAPE", "host"), ("FULLY_CONNECTED", "cpu")}
     assert all(m.limit_seconds is None for m in rows if "signed_sums" in (m.kernel or ""))
     assert all(m.limit_seconds != 0 for m in rows)

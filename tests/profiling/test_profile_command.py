@@ -1,4 +1,4 @@
-"""`larq-engine profile`: what it prints and writes, and that it writes a whole file or none."""
+"""`larq-engine profile` prints a table, and writes a whole file or none."""
 
 import os
 import signal
@@ -110,7 +110,7 @@ def test_an_interruption_leaves_nothing(model, tmp_path):
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        # What runs in a shell's background ignores the signal, and so would the command.
+        # A process in a shell's background ignores the signal, and so would the command.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:

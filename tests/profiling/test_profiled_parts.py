@@ -1,4 +1,4 @@
-"""The parts that a profile is put together from."""
+"""Tests the parts of which a profile is made."""
 
 import os
 

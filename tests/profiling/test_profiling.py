@@ -1,4 +1,4 @@
-"""What is in a profile: every operator once for each device, and only what computed right."""
+"""A profile has every operator once for each device, and only times of right results."""
 
 import hashlib
 from dataclasses import replace
@@ -69,7 +69,7 @@ def test_every_operator_has_a_time_wherever_it_can_be_computed(result):
 
 
 def test_what_the_engine_fuses(result):
-    """MUL is absorbed by the quantization, both with the sum before go with the convolution."""
+    """The quantization absorbs MUL; both, and the sum before, run with the convolution."""
     runs = {(m.ops, m.device) for m in result.profile.measurements if len(m.ops) > 1}
     first = {((0, 1), "cpu")} if TAKES_FLOAT_CONVOLUTIONS else set()
     assert runs == {((2, 3, 4, 5), "cpu")} | first
@@ -122,7 +122,7 @@ def test_the_table(result):
 
 
 def test_the_table_has_the_numbers_of_the_file(result):
-    """With those of operators that are not measured, as LceUnpackWeights."""
+    """The numbers count operators that are not measured, such as LceUnpackWeights."""
     lines = [line.split() for line in str(result).splitlines()]
     assert {line[0] for line in lines if line[1:2] == ["FULLY_CONNECTED"]} == {"9"}
 
@@ -158,7 +158,7 @@ def test_one_kernel_beside_the_choice():
 
 
 def test_a_wrong_result_has_no_time(monkeypatch):
-    """An operator, of both devices, and a run of the engine compute something else."""
+    """One operator on both devices, and one run of the engine, compute something else."""
     outputs = column.Runner.outputs
 
     def wrong(runner):
@@ -177,7 +177,7 @@ def test_a_wrong_result_has_no_time(monkeypatch):
 
 
 def test_candidates_are_fed_with_what_the_model_computes(monkeypatch):
-    """Each operator reads what those before it make, and not random values."""
+    """Each operator reads the outputs of those before it, and not random values."""
     fed = {}
     load = column.Runner._load
 
@@ -265,7 +265,7 @@ def test_an_operator_that_cannot_run_alone():
 
 
 def test_an_operator_with_state():
-    """It gives other values in each run, so nothing can be compared."""
+    """An operator with state gives other values in each run, so nothing can be compared."""
     builder = ModelBuilder()
     x, y, state = builder.tensor((1, 4)), builder.tensor((1, 4)), builder.tensor((1, 4))
     weights = [builder.constant(np.eye(4, dtype=np.float32)) for _ in range(2)]

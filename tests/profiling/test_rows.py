@@ -1,4 +1,4 @@
-"""How what was sampled becomes rows: within whole models, and cut out."""
+"""Samples become rows: within whole models, and cut out."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from larq_engine.profiling.column import Column
 from larq_engine.profiling.rows import Key, Rows
 from larq_engine.profiling.whole import Layout, Way, WholeTimes
 
-# Operators 0 and 3 are the host's, 1 and 2 the engine's, in one go.
+# Operators 0 and 3 are the host's; 1 and 2 are the engine's, which runs them in one go.
 _FUSED = WholeTimes(
     Way(Column("cpu", 1), True, 1),
     Layout({(1, 2): "row"}, {1: "cpu", 2: "cpu"}, (0, 3)),
@@ -64,12 +64,12 @@ def test_the_engines_rows_are_within_the_model_and_the_hosts_in_proportion():
     rows = Rows([_FUSED, _SINGLE, _HOST], _cut(), _OURS | set(_cut()))
     assert _seconds(rows) == {
         ((1, 2), "cpu"): (4.0, None),
-        ((1,), "cpu"): (3.0, None),  # the first model that has it, not the host's
+        ((1,), "cpu"): (3.0, None),  # from the first model that has it, not from the host's
         ((2,), "cpu"): (2.0, None),
         ((0,), "host"): (4.0, 8.0),  # 6 of the fused model for 12 cut out
         ((3,), "host"): (2.0, 4.0),
         ((2,), "host"): (10.0, 20.0),  # 16 of the host's model for 32 cut out
-        ((3,), "cpu"): (3.0, 6.0),  # as the host's are
+        ((3,), "cpu"): (3.0, 6.0),  # scaled like the host's
     }
     timing = rows.rows[_key((0,), "host")].seconds
     assert (timing.q1, timing.q3, timing.runs) == (2.0, 8.0, 3)
@@ -87,7 +87,7 @@ def test_what_a_whole_model_is_made_of(whole, sum_of_rows, cut):
 
 
 def test_what_is_missing_is_said_and_nothing_stands_in_for_it():
-    """What is left for the host is in part of an operator that has no time."""
+    """A part of the time that is left for the host is of an operator that has no time."""
     cut = _cut()
     del cut[_key((3,), "host")]
     rows = Rows([_FUSED, _SINGLE, _HOST], cut, {_key((1,), "cpu", "row")} | set(cut))

@@ -1,15 +1,15 @@
-"""Contrast of colours, as WCAG 2 counts it."""
+"""Computes contrasts of colours as WCAG 2 defines them."""
 
 from collections.abc import Sequence
 
 
 def hex_parts(colour: str) -> list[int]:
-    """Red, green and blue of #rrggbb."""
+    """Returns red, green and blue of #rrggbb."""
     return [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
 
 
 def contrast(first: Sequence[int], second: Sequence[int]) -> float:
-    """From 1 to 21."""
+    """Returns the contrast, from 1 to 21."""
     low, high = sorted((_luminance(first), _luminance(second)))
     return (high + 0.05) / (low + 0.05)
 

@@ -1,4 +1,4 @@
-"""A profile whose every text tries to become part of the page."""
+"""Makes a profile in which every text tries to become part of the page."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ TEXT = (
 
 
 def hostile_fields() -> tuple[dict[str, Any], dict[str, Any]]:
-    """Fields of a profile and of its placement."""
+    """Returns the fields of a profile and of its placement."""
     profile = residual_fields(2)
     placement = placement_fields(profile)
     profile["engine"] = profile["energy"] = TEXT

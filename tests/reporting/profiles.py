@@ -1,4 +1,4 @@
-"""Made-up profiles for tests: a network with shortcuts on three devices. Nothing was measured."""
+"""Makes up profiles of a network with shortcuts on three devices. Nothing was measured."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DEVICES = [
     {"name": "host", "title": "a host with XNNPACK", "memory": "host"},
     {"name": "cuda", "title": "larq_engine on a GPU", "memory": "cuda"},
 ]
-# Of a float operator, a quantization, a binary convolution: seconds of an image on each device.
+# Seconds of an image on each device, by operator.
 _SECONDS = {
     "CONV_2D": {"host": 400e-6, "cuda": 30e-6},
     "MEAN": {"host": 20e-6, "cuda": 8e-6},
@@ -25,12 +25,12 @@ _SECONDS = {
 _KERNELS = {
     "LceBconv2d": {"cpu": ["bgemm_i32_8x8x512_avx512", "bgemm_i32_4x4x256_avx2"]},
 }
-_SLOWER = 1.6  # each further kernel
+_SLOWER = 1.6  # for each further kernel
 BATCHES = (1, 8)
 
 
 def residual_fields(blocks: int = 16) -> dict[str, Any]:
-    """The file's fields: a float convolution, blocks of binary ones, a classifier."""
+    """Returns the file's fields: a float convolution, blocks of binary ones, a classifier."""
     values: list[dict[str, Any]] = []
     ops: list[dict[str, Any]] = []
 
@@ -122,7 +122,7 @@ def _timing(median: float) -> dict[str, Any]:
 
 
 def placement_fields(profile: dict[str, Any]) -> dict[str, Any]:
-    """The stem and what follows the blocks on the GPU, the first half of the blocks on the CPU."""
+    """Puts the stem and the end on the GPU, and the first half of the blocks on the CPU."""
     ops = profile["ops"]
     half = len(ops) // 2
 

@@ -1,4 +1,4 @@
-"""tools/browser.py leaves nothing behind: with a program that takes the place of Chromium."""
+"""tools/browser.py leaves nothing behind, shown with a program in place of Chromium."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The drawings as files."""
+"""Tests drawings as files."""
 
 import json
 import math
@@ -40,7 +40,7 @@ def test_svg_files_of_hostile_names_are_xml(tmp_path):
 
 
 def test_bars_are_as_long_as_their_values():
-    """The share of a limit that is a third of the time."""
+    """The bar of a limit that is a third of the time is a third as long."""
     content = larq_engine.report(residual_profile()).to_plots("svg")["limits.svg"]
     root = ElementTree.fromstring(content)
     bars = [float(box.get("width")) for box in root.iter(f"{_SVG}rect")][1:]

@@ -40,7 +40,7 @@ def browser():
 
 @pytest.fixture
 def page(browser, file):
-    """The report, as at first, on a wide light window."""
+    """Opens the report anew, in a wide light window."""
     browser.resize(1280, 900)
     browser.prefer("light")
     browser.open(file)
@@ -52,7 +52,7 @@ def _active(page, what):
 
 
 def _tab_to(page, condition):
-    """Presses Tab until the element with the focus is the one."""
+    """Presses Tab until the element that has the focus matches."""
     for _ in range(40):
         page.press("Tab")
         if page.evaluate(f"document.activeElement.matches({json.dumps(condition)})"):
@@ -97,7 +97,7 @@ def test_the_first_key_leads_past_the_navigation(page):
 
 
 def test_keys_go_through_the_graph(page):
-    """Down and up along values, left and right in order, to the panel and back."""
+    """Keys lead down and up along values, left and right in order, to the panel and back."""
     _tab_to(page, ".node")
     assert _active(page, "dataset.op") == "0"
     for key, op in (
@@ -120,7 +120,7 @@ def test_keys_go_through_the_graph(page):
     assert _active(page, "id") == "panel"
     page.press("Escape")
     assert _active(page, "dataset.op") == "0"
-    # Of the graph one operator is a stop of Tab.
+    # Tab stops at one operator of the graph.
     assert page.evaluate("document.querySelectorAll('.node[tabindex=\"0\"]').length") == 1
 
 
@@ -146,14 +146,14 @@ def test_the_focus_is_seen(page):
     for _ in range(200):
         page.press("Tab")
         if page.evaluate("document.activeElement === document.body"):
-            break  # after the last
+            break  # it is behind the last one
         assert page.evaluate(_FOCUSED), _active(page, "outerHTML.slice(0, 200)")
         seen.append(_active(page, "tagName"))
     assert seen.count("SUMMARY") == 52 and {"A", "BUTTON", "DIV", "g"} <= set(seen)
 
 
 def test_screen_readers_hear_a_name_of_everything(page):
-    """The tree that Chromium gives to them."""
+    """Chromium gives this tree to screen readers."""
     nodes = page.send("Accessibility.getFullAXTree")["nodes"]
     heard = [node for node in nodes if not node["ignored"]]
     roles = [node["role"]["value"] for node in heard]
@@ -167,7 +167,7 @@ def test_screen_readers_hear_a_name_of_everything(page):
     assert "Operator 4, LceBconv2d, layer block_0/conv, on engine, CPU, 192 µs" in buttons
 
 
-# Texts that are seen, with their colour and what may be behind them: in drawings both grounds.
+# Visible texts, with their colour and possible background; texts of drawings may have both.
 _TEXTS = """(() => {
   const root = getComputedStyle(document.documentElement);
   const grounds = ['--page', '--surface'].map((name) => root.getPropertyValue(name).trim());
@@ -219,7 +219,7 @@ _OUTSIDE = """Array.from(document.querySelectorAll('.node')).flatMap((node) => {
 
 
 def test_a_large_graph(browser, tmp_path):
-    """All operators are drawn, with their texts inside their boxes."""
+    """All operators are drawn, and their texts fit into their boxes."""
     profile = residual_profile(100)
     made = tmp_path / "large.html"
     larq_engine.report(profile, output=made)

@@ -1,4 +1,4 @@
-"""Random graphs: everything is below what it reads from, and nothing is on top of another."""
+"""In random graphs, operators are below those they read from, and none covers another."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from larq_engine.reporting.layout import lay_out
 
 
 def _random_profile(rng: np.random.Generator) -> Profile:
-    """Each operator reads some of the values before, the last of which is an output."""
+    """Makes a profile: operators read some values before them, and the last value is an output."""
     count = int(rng.integers(1, 40))
     values = [Value(0, "in", {1: 8}, "input")]
     ops = []

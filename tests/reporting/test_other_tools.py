@@ -1,4 +1,4 @@
-"""Files for other tools: model-explorer's node data, and traces."""
+"""Tests files for other tools: model-explorer's node data, and traces."""
 
 import json
 from collections import Counter
@@ -15,7 +15,7 @@ def report(tmp_path):
 
 
 def test_node_data_is_by_output_tensor(report):
-    """As model-explorer reads it: a number and colours under the name of an output tensor."""
+    """model-explorer reads a number and colours under the name of an output tensor."""
     results = json.loads(report.to_overlay())["results"]
     assert len(results) == 51
     assert results["net/block_0/conv"]["value"] == pytest.approx(0.192)  # milliseconds
@@ -48,7 +48,7 @@ def _slices(trace):
 
 
 def test_a_trace_is_one_run_in_order(report):
-    """Operators and transfers one after the other; the CPU's blocks as their fused runs."""
+    """Operators and transfers come one after the other; the CPU's blocks are fused runs."""
     trace = json.loads(report.to_trace())
     slices = _slices(trace)
     assert [entry[:2] for entry in slices[:4]] == [
@@ -62,7 +62,8 @@ def test_a_trace_is_one_run_in_order(report):
     for _, _, begin, duration in slices:
         assert begin == pytest.approx(now)
         now = begin + duration
-    # By hand, in microseconds: 8 fused blocks, 8 of the GPU, its 3 other operators, 4 transfers.
+    # Computed by hand, in microseconds: 8 fused blocks, 8 of the GPU, its 3 other operators, 4
+    # transfers.
     moved = 4 * 9 + (602_112 + 2 * 802_816 + 4000) / 1.2e4
     assert now == pytest.approx(8 * 130 + 8 * (5 + 9 + 6) + (30 + 8 + 12) + moved)
 
@@ -74,7 +75,7 @@ def test_a_trace_says_how_it_was_made(report):
 
 
 def test_arrows_join_slices_over_transfers(report):
-    """Each end of an arrow is inside a slice of its row; they lead from maker to reader."""
+    """Each end of an arrow is inside a slice of its row; arrows lead from maker to reader."""
     trace = json.loads(report.to_trace())
     events = trace["traceEvents"]
     ends = [event for event in events if event["ph"] in "sf"]

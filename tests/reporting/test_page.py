@@ -1,4 +1,4 @@
-"""The page: what is in it, that texts stay texts, that it loads nothing."""
+"""Tests the page's contents, that texts stay texts, and that it loads nothing."""
 
 import itertools
 import json
@@ -18,7 +18,7 @@ _EMPTY = {"link", "meta"}
 
 
 class _Parsed(HTMLParser):
-    """Elements with attributes, and the text; elements must be closed in order."""
+    """Elements with attributes, and the text, of a page. Elements must be closed in order."""
 
     def __init__(self, page: bytes) -> None:
         super().__init__(convert_charrefs=True)
@@ -67,7 +67,7 @@ def test_the_page_has_what_the_files_have(parsed):
         "greedy",
         "bgemm_i32_4x4x256_avx2",
         "the least of all with its neighbours on cpu",
-        "+61.0 µs",  # in all, if on cuda
+        "+61.0 µs",  # for the whole model, if on cuda
         "⇄ 803 kB, 75.9 µs",
         "6 to 8 fused",
     ):

@@ -1,4 +1,4 @@
-"""Texts can be read in both themes: contrasts as WCAG 2 counts them."""
+"""Texts can be read in both themes, by contrasts as WCAG 2 defines them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Profiles that have the least: medians alone, no names, operators that nothing was measured of."""
+"""Shows minimal profiles: only medians, no names, operators without measurements."""
 
 import json
 
@@ -33,7 +33,7 @@ def _sparse() -> Profile:
         for entry in fields["measurements"]
         if entry["device"] != "cuda" and entry["batch"] == 1 and entry["ops"] != [0]
     ]
-    # Of two kernels without names one is left.
+    # Only one of two kernels without names is left.
     kept = {json.dumps([entry["ops"], entry["device"]]): entry for entry in fields["measurements"]}
     fields["measurements"] = list(kept.values())
     return parse_profile(json.dumps(fields).encode())
@@ -42,7 +42,7 @@ def _sparse() -> Profile:
 def test_what_is_not_known_is_left_out():
     report = larq_engine.report(_sparse())
     text = str(report)
-    # The card has no time of the whole model, and the slowest operator of those that have one.
+    # The card has no time of the whole model; its slowest operator is one of those with times.
     lines = text.splitlines()
     assert lines[0] == "published"
     assert lines[1].startswith("The slowest layer: ") and lines[2] == ""

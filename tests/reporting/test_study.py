@@ -1,4 +1,4 @@
-"""What is shown of a profile: places, moves, and what cannot be shown."""
+"""Tests what is shown of a profile: places, moves, and what cannot be shown."""
 
 import json
 from pathlib import Path
@@ -37,7 +37,7 @@ def test_a_placement_chooses_device_and_kernel(tmp_path):
     study = _study(tmp_path)
     chosen = {op.op.id: (op.device, op.chosen.kernel) for op in study.ops}
     assert chosen[0] == ("cuda", "conv_2d_cuda")
-    assert chosen[2] == ("cpu", "bgemm_i32_4x4x256_avx2")  # not the fastest
+    assert chosen[2] == ("cpu", "bgemm_i32_4x4x256_avx2")  # although it is not the fastest
     assert study.ops[2].elsewhere["cuda"].amount == 61e-6
     assert "host" not in study.ops[2].elsewhere
 
@@ -60,7 +60,7 @@ def test_a_derived_time_is_not_told_as_measured():
 
 @pytest.mark.parametrize("objective", ["latency", "throughput"])
 def test_the_solver_and_the_report_count_the_same(tmp_path, objective):
-    """A real placement: its moves and seconds are those that the report counts itself."""
+    """A real placement's moves and seconds are those that the report counts itself."""
     profile = _read(residual_fields())
     placed = place_profile(profile, objective=objective, batch="auto")
     file = tmp_path / "placed.json"
@@ -78,7 +78,7 @@ def test_the_solver_and_the_report_count_the_same(tmp_path, objective):
 
 
 def _split_placement(tmp_path) -> tuple[Profile, Path]:
-    """Convolutions for which a GPU near by is little slower than the CPU."""
+    """Makes convolutions that a nearby GPU computes only a little slower than the CPU."""
     fields = residual_fields(2)
     for link in fields["links"]:
         link |= {"seconds": 1e-7, "bytes_per_second": 1e12}
@@ -128,7 +128,7 @@ def test_what_two_devices_compute_is_shown(tmp_path):
 
 
 def test_a_value_moves_once_for_all_its_readers(tmp_path):
-    """Image to the GPU, the stem back for two readers, the half to the GPU for two, the result."""
+    """Image to the GPU, stem back for two readers, first half to the GPU for two, result back."""
     moves = _study(tmp_path).moves
     ways = [(move.value.name, move.source, move.target, move.readers) for move in moves]
     assert ways == [
