@@ -39,7 +39,7 @@ class Predictor:
             input name to column. If None, columns have the names of the inputs.
         outputs: The column that the model's output becomes; or a dictionary from output name to
             column: other outputs are left out. If None, each output becomes a column of its name.
-        batch_size: How many rows to run at once, at most; None: what suits the model.
+        batch_size: The most rows to run at once; None: a number that suits the model.
         num_threads: If None, the number in the environment variable OMP_NUM_THREADS, which Ray
             sets, else the CPUs that this process may use; never more than these.
         on_error: What happens if the model cannot take a row. With "raise", a ValueError names the

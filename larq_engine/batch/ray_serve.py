@@ -50,11 +50,11 @@ def deployment(
 
     Args:
         model: A path that all machines know.
-        replicas: How many processes, each with the model.
+        replicas: The number of processes, each with the model.
         num_cpus: CPUs of each process, and its threads.
-        batch_size: How many requests to run at once, at most.
-        wait_seconds: How long a request waits for others.
-        max_queued_requests: How many may wait while all replicas are busy.
+        batch_size: The most requests to run at once.
+        wait_seconds: The seconds that a request waits for others.
+        max_queued_requests: The most requests that may wait while all replicas are busy.
         **options: Arguments of `larq_engine.Interpreter`, such as device="cuda".
 
     Raises:

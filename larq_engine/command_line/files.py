@@ -38,7 +38,7 @@ def find_kind(model: Path) -> ModelKind:
     """Tells what a model is by its name, or else by its content.
 
     Raises:
-        ValueError: There is nothing of that name, or something else.
+        ValueError: Nothing has that name, or it is no model.
     """
     if model.is_dir():
         return _check_folder(model)
@@ -64,7 +64,7 @@ def find_kind(model: Path) -> ModelKind:
 
 
 def check_is_tflite(model: Path) -> None:
-    """Raises ValueError if a model is something else than a .tflite file."""
+    """Raises ValueError if a model is no .tflite file."""
     if find_kind(model) is not ModelKind.TFLITE:
         raise ValueError(
             f"model '{model}': expected a .tflite file, got another kind of model; make one with "
@@ -113,7 +113,7 @@ def check_destination(what: str, path: Path, *others: Path) -> None:
     """Finds out before long work whether a file can be written, without writing it.
 
     Args:
-        what: What the file is, for the message.
+        what: The name of the file's purpose, for the message.
         path: The file; also a pipe or a device, which is written to.
         *others: Files that it must not overwrite.
 

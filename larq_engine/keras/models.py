@@ -72,7 +72,7 @@ class OperationProfile:
     """Operations of a layer.
 
     Attributes:
-        n: Their number for one sample.
+        n: The number of operations for one sample.
         precision: The bits of the wider one of their operands.
         op_type: "mac", a product that is added up.
     """

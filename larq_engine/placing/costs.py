@@ -80,7 +80,7 @@ def costs_of(
     """Returns the costs of a batch with a number of threads.
 
     Args:
-        profile: What was measured.
+        profile: The measured costs.
         batch: One of the profile's batches.
         threads: One of the profile's numbers of threads.
         devices: The devices that may be used.

@@ -16,7 +16,7 @@ def load_object(content: bytes, name: str, mark: str, version: int, advice: str)
 
     Args:
         content: The bytes of the file.
-        name: What errors begin with.
+        name: The beginning of errors.
         mark: The key that tells what kind of file it is.
         version: The latest version that is known.
         advice: How to get a right file.

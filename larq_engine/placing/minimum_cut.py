@@ -105,7 +105,7 @@ def cut_groups(problem: Problem, second: Sequence[int]) -> tuple[float, list[int
     """Splits the devices into two groups; moves cost between the groups and nothing within one.
 
     Args:
-        problem: What is decided.
+        problem: The problem to solve.
         second: The devices of the second group; the others are the first.
 
     Returns:

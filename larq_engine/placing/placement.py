@@ -264,7 +264,7 @@ def place_profile(
     """Returns the best placement of a profiled model.
 
     Args:
-        profile: What was measured.
+        profile: The measured costs.
         objective: "latency" or "throughput": least seconds; "energy": least joules; "edp": least
             product of both.
         batch: A batch of the profile; "auto": the one of least cost for each image; None: the

@@ -37,7 +37,7 @@ def solve(problem: Problem) -> Solution:
     exactly. If nothing is proven, the result is the best assignment found, with the bound.
 
     Raises:
-        ValueError: There is none of finite cost.
+        ValueError: All assignments have infinite costs.
     """
     bound = _sum_of_least(problem)
     best: tuple[float, list[int]] = (np.inf, [])

@@ -51,7 +51,7 @@ class Splits:
     """The chosen splits, and how they were chosen."""
 
     chosen: tuple[Split, ...]
-    all_tried: bool  # else some were added one by one, each the best beside those chosen before
+    all_tried: bool  # else some were added one by one: each time the one that saves most
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ def sweep(
     """Finds the assignment of least cost.
 
     Args:
-        problem: What is decided.
+        problem: The problem to solve.
         upper: The cost of an assignment that is known; assignments that must cost more are dropped.
         other: The same problem with another cost, whose sum must not be above `limit`.
         limit: See `other`.

@@ -38,7 +38,7 @@ def least_product(first: Problem, second: Problem) -> Solution:
     ones, as long as there may be a better one.
 
     Raises:
-        ValueError: There is none of finite cost.
+        ValueError: All assignments have infinite costs.
     """
     left, right = _Corner(first, second, (1, 0)), _Corner(first, second, (0, 1))
     best = min((left, right), key=_product)
@@ -71,7 +71,7 @@ def least_within(first: Problem, second: Problem, limit: float) -> Solution:
     sweep that keeps both costs closes the gap between them where the graph is narrow.
 
     Raises:
-        ValueError: There is none.
+        ValueError: There is no such assignment.
     """
     within = limit * (1 + _SAME)
     above, below = _Corner(first, second, (1, 0)), _Corner(first, second, (0, 1))

@@ -47,7 +47,7 @@ class Runner:
         values: The cut's inputs, for one batch of the file's size.
         batch: How many times these values are repeated.
         fuse: Whether the engine takes the operators that it takes by default, and fuses them.
-        placement: The option of this name: what the engine takes beside its own operators.
+        placement: The option of this name: which operators the engine takes in addition to its own.
 
     Raises:
         CannotRunError: The device does not compute it.
@@ -91,7 +91,8 @@ class Runner:
             "fuse": "on" if fuse and column.device != HOST else "off",
             "placement": placement or "none",
         }
-        # The host by itself is measured as its packages ship it, without the plug-in.
+        # A model without operators of the engine is measured in the host as shipped, without the
+        # plug-in.
         alone = column.device == HOST and not self.cut.needs_engine
         self._delegate = None if alone else host.load_delegate(runtime, **options)
         with host_errors(f"{column}"):

@@ -19,7 +19,7 @@ class CutTrial:
     """A cut and its times.
 
     Attributes:
-        runner: What is run.
+        runner: The cut that is run.
         on_device: Whether the device's own clock counts, which leaves transfers out.
         others: Memory of the size of the other operators' weights, which is read between samples.
         seconds: The samples.

@@ -7,9 +7,9 @@ on memory of the same size as the operators' data. Reading and writing count apa
 data that is changed in place comes and goes twice as fast as data that is copied.
 
 All rates are measured with one thread, and the limit of several threads is that many times the
-rate. How much less they really reach depends on what else the machine does in those milliseconds:
-measured with two threads beside another program, rates were sometimes those of two cores, sometimes
-those of one, and so no limit of anything.
+rate. Several threads reach less, and how much less depends on what else the machine does in those
+milliseconds. When rates were measured with two threads while another program ran, they were
+sometimes those of two cores and sometimes those of one, and so no limit of anything.
 """
 
 import itertools

@@ -46,7 +46,7 @@ _MOST_BYTES = 1 << 30
 
 @dataclass(frozen=True)
 class ProfileResult:
-    """A profile, with what else is worth knowing of the measurement.
+    """A profile, and what else is worth knowing about the measurement.
 
     Attributes:
         profile: The profile itself, which `save` writes.

@@ -42,11 +42,11 @@ def measure_lanes(
     """Fills the trials with samples.
 
     Args:
-        lanes: What to measure.
-        rounds: How often each lane comes.
-        limit: Seconds after which a lane rests.
-        noise: Is told what the machine did.
-        progress: Called after each lane of each round.
+        lanes: The lanes to measure.
+        rounds: The number of rounds.
+        limit: Seconds after which a lane is done.
+        noise: Collects what the machine did.
+        progress: A function that is called after each lane of each round.
     """
     collects = gc.isenabled()
     gc.disable()  # It would be in some of the times.

@@ -31,12 +31,12 @@ class _Node:
 
 
 def _first(node: _Node) -> bool:
-    """Input 0 is a batch, and others are constants. On a single axis, samples would be channels."""
+    """Passes a batch with constants, such as filters. On a single axis samples are channels."""
     return node.is_batch[0] and not any(node.is_batch[1:]) and node.rank > 1
 
 
 def _elementwise(node: _Node) -> bool:
-    """All batches have equal ranks: broadcasting aligns the last axes, so it aligns the batches."""
+    """Passes batches of equal rank: broadcasting aligns the last axes, and so the batches."""
     shapes = [
         (shape or (), is_batch) for shape, is_batch in zip(node.shapes, node.is_batch, strict=True)
     ]
@@ -49,17 +49,17 @@ def _elementwise(node: _Node) -> bool:
 
 
 def _join(node: _Node) -> bool:
-    """All inputs are batches. A join along axis 0 fails the check of every output's length."""
+    """Passes batches only. A join along axis 0 fails the check of every output's length."""
     return all(node.is_batch)
 
 
 def _split(node: _Node) -> bool:
-    """Input 0 is the axis. A split along axis 0 fails the check of every output's length."""
+    """Passes a constant axis, input 0. A split along axis 0 fails the check of outputs' lengths."""
     return not node.is_batch[0]
 
 
 def _matrix_product(node: _Node) -> bool:
-    """Samples are the lines of a matrix; one that is square might be transposed, unnoticed."""
+    """Passes lines of a matrix as samples. A square one might be transposed, so it is refused."""
     left, right = node.shapes[0] or (), node.shapes[1] or ()
     is_matrix = len(left) == 2 and left[0] != left[1]
     return _first(node) and len(right) == 2 and (is_matrix or len(left) > 2)
@@ -81,7 +81,7 @@ def _transpose(node: _Node) -> bool:
 
 
 def _reshape(node: _Node) -> bool:
-    """Only a -1 at axis 0 keeps samples: other shapes fix their number, or mix them."""
+    """Passes a -1 at axis 0, which keeps samples: other shapes fix their number, or mix them."""
     shape = node.second() if _first(node) else None
     return shape is not None and shape.ndim == 1 and shape[:1].tolist() == [-1]
 

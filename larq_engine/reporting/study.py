@@ -22,7 +22,7 @@ class OpStudy:
     chosen: Measurement | None  # by itself there; if split, until both devices are done
     reason: str
     elsewhere: Mapping[str, More]  # on other devices, while the other operators stay
-    alone: tuple[Measurement, ...]  # measurements by itself, the fastest first
+    alone: tuple[Measurement, ...]  # of the operator without fusing, the fastest first
     fused: tuple[Measurement, ...]  # runs that include it
     split: SecondHalf | None = None
 
@@ -92,7 +92,7 @@ class Study:
         return [op for op in self.ops if op.device == device]
 
     def fastest_on(self, op: OpStudy, device: str) -> Measurement | None:
-        """Returns the operator's time by itself, with the device's best kernel."""
+        """Returns the operator's time without fusing, with the device's best kernel."""
         return next((entry for entry in op.alone if entry.device == device), None)
 
     def total_of(self, device: str) -> Total | None:
@@ -106,8 +106,9 @@ def make_study(
     """Chooses what is shown.
 
     Args:
-        profile: What was measured.
-        placement: The operators' devices; None: each operator is where it is fastest by itself.
+        profile: The measured costs.
+        placement: The operators' devices; None: each operator is where it is fastest, seen by
+            itself.
         batch: A batch that was measured; None: the placement's, else the smallest.
         threads: A number of threads likewise.
 

@@ -146,7 +146,7 @@ def test_a_plan_for_a_device_that_is_not_at_hand_cannot_be_verified(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Without its devices the model would run unplaced, beside those devices' predicted times."""
+    """Without these devices, the placed model would run as if it had no placement."""
     monkeypatch.setattr(turns, "_TURN_SECONDS", 0.0)
     _of_machine(files, cpu_name(), _FAST)
     before = sorted(files[0].parent.iterdir())

@@ -158,7 +158,8 @@ def _small() -> dict[str, Any]:
 def test_what_is_shared_is_told() -> None:
     known = parse_profile(encoded(_small()))
     placement = place_profile(known, channels={1: 128})
-    # The input's move takes 1.5 us, computing 75 us there beside 150 us here, the way back 1.01 us.
+    # The input's move takes 1.5 us; computing takes 75 us there and 150 us here; the way back 1.01
+    # us.
     split = placement.ops[1].split
     assert split is not None
     assert (split.device, split.channels, split.of) == ("cuda", 96, 128)
