@@ -271,10 +271,21 @@ const char* SmallRefusal(const Bconv2dArgs& a) {
   return WindowRefusal(a, kTile.load_words);
 }
 
+// Steps of the depth, and the warps that each have a part of them.
+struct SmallDepth {
+  int64_t steps;
+  int parts;
+
+  template <SmallTile kTile>
+  static SmallDepth Of(const Bconv2dArgs& a) {
+    const int64_t steps = BlocksFor(DepthWords(a), kTile.step_words());
+    return {steps, static_cast<int>(std::min<int64_t>(steps, SmallTile::kMaxWarps))};
+  }
+};
+
 template <SmallTile kTile>
 LaunchSize SmallSize(const Bconv2dArgs& a, const Chip&) {
-  const int64_t steps = BlocksFor(DepthWords(a), kTile.step_words());
-  const int parts = static_cast<int>(std::min<int64_t>(steps, SmallTile::kMaxWarps));
+  const int parts = SmallDepth::Of<kTile>(a).parts;
   const int warps = std::max(parts, SmallTile::kMinWarps);
   // Both halves of each word of channels.
   return {.blocks = BlocksFor(Pixels(a), SmallTile::kSize) * BlocksFor(a.out_channels, 32) * 2,
@@ -282,17 +293,19 @@ LaunchSize SmallSize(const Bconv2dArgs& a, const Chip&) {
           .shared_bytes = static_cast<uint32_t>(SmallTile::SharedBytes(parts))};
 }
 
-// Few words at once take longer, and so do products of bytes.
+// What a block takes is its warps, each of which finds its places and adds up its sums; further
+// steps of a warp take little. Products of bytes take longer.
 template <SmallTile kTile, bool kIsOfBytes>
 double SmallSeconds(const Bconv2dArgs& a, const Chip& chip) {
   if (kIsOfBytes && chip.compute_capability <= kLastChipOfBits) return kNotChosen;
-  const int more_steps = std::max(0, TensorSteps(a) - 1);
+  const int more_tensors = std::max(0, TensorSteps(a) - 1);
   const double blocks = static_cast<double>(SmallSize<kTile>(a, chip).blocks);
-  const double words = static_cast<double>(DepthWords(a)) * PlanePairs(a);
-  const double word = kTile.load_words == 4 ? 5.5 : kTile.load_words == 2 ? 7.6 : 8.8;
-  return (2.7 + 0.8 * std::min(1, more_steps)) * kMicrosecond +
-         OfMultiprocessor(blocks, chip) * kNanosecond *
-             (250 + 180 * more_steps + words * word * (kIsOfBytes ? 1.7 : 1));
+  const auto [steps, parts] = SmallDepth::Of<kTile>(a);
+  const double part = kTile.load_words == 4 ? 108 : kTile.load_words == 2 ? 99 : 114;
+  const double further = static_cast<double>(steps * PlanePairs(a) - parts);
+  const double depth = part * (parts + 0.28 * further) * (kIsOfBytes ? 1.7 : 1);
+  return (2.7 + 0.8 * std::min(1, more_tensors)) * kMicrosecond +
+         OfMultiprocessor(blocks, chip) * kNanosecond * (100 + 180 * more_tensors + depth);
 }
 
 template <Mma8Tile kTile>

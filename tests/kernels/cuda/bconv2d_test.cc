@@ -1,5 +1,6 @@
 // Every row of a binary convolution on the emulated GPU, against the reference.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <random>
 #include <string>
@@ -504,7 +505,8 @@ TEST(GpuBconv2d, ChoosesByExpectedTime) {
   to_bits.kind = OutputKind::kBits;
   EXPECT_EQ(chosen(to_bits, 64, 90), "bconv2d_wgmma_128x256");
   EXPECT_EQ(chosen(Dense(1, 8192, 8192), 8192, 90), "bconv2d_tma_128x256");
-  EXPECT_EQ(chosen(Square(14, 256, 256, 1), 8, 90), "bconv2d_small_c16");
+  // Its eight words fill half of a step of 16.
+  EXPECT_EQ(chosen(Square(14, 256, 256, 1), 8, 90), "bconv2d_small_c8");
   EXPECT_EQ(chosen(Square(56, 64, 256, 3), 64, 90), "bconv2d_mma_128x64_c8");
   EXPECT_EQ(chosen(Square(14, 96, 256, 3), 64, 86), "bconv2d_mma_128x64_c4");
   EXPECT_EQ(chosen(Square(56, 64, 64, 3), 256, 89), "bconv2d_mma_128x64_c8");
@@ -520,6 +522,34 @@ TEST(GpuBconv2d, ChoosesByExpectedTime) {
   EXPECT_EQ(chosen(Square(14, 96, 256, 3), 8, 75), "bconv2d_mma8_64x64_c4");
   EXPECT_EQ(chosen(Square(1, 32, 32, 1), 1, 75), "bconv2d_popc");
   EXPECT_EQ(chosen(Square(3, 32, 8, 16), 1, 90), "bconv2d_popc");
+}
+
+// docs/gpu_results/layers_of_all_rows.json: microseconds to bits at batch 64, with words by four,
+// two and one; 0 where the row refuses the layer. Such blocks fill the chip and have as many warps
+// as their depth has parts, up to nine.
+TEST(GpuBconv2d, SmallTilesTakeWhatTheirWarpsDid) {
+  struct Measured {
+    GpuLayer layer;
+    std::array<double, 3> microseconds;
+  };
+  const Measured measured[] = {{Square(56, 64, 64, 3), {0, 156.8, 169.7}},
+                               {Square(28, 128, 128, 3), {83.56, 119.9, 131.1}},
+                               {Square(14, 256, 256, 3), {64.69, 96.79, 109}},
+                               {Square(7, 512, 512, 3), {53.49, 61.48, 69.74}}};
+  const std::array<const char*, 3> rows = {"bconv2d_small_c16", "bconv2d_small_c8",
+                                           "bconv2d_small_c4"};
+  const cuda::Chip h100{.compute_capability = 90, .multiprocessors = 132};
+  for (const Measured& own : measured) {
+    cuda::Bconv2dArgs args = ShapeOf(own.layer);
+    args.batch = 64;
+    args.output.kind = cuda::Bconv2dOutput::kBits;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (own.microseconds[i] == 0) continue;
+      const double expected = SelectBconv2d(args, h100, rows[i]).row->seconds(args, h100) * 1e6;
+      EXPECT_NEAR(expected / own.microseconds[i], 1, 0.05)
+          << rows[i] << " " << own.layer.spec.out_channels;
+    }
+  }
 }
 
 // A row is for its chips, also by name.
