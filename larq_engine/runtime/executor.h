@@ -132,9 +132,11 @@ class Executor {
   // empty if it can.
   virtual std::string Refusal(const Program& program, const ProgramOp& op) const = 0;
 
-  // Returns the operator's expected time for the program's current shapes, without transfers.
-  // `host_threads` is the number of threads that the host would use.
-  virtual double Seconds(const Program& program, const ProgramOp& op, int host_threads) const = 0;
+  // Returns the expected time of each of `ops` for the program's current shapes, without transfers,
+  // as if the device computed all of them; it can. `host_threads` is the number of threads that the
+  // host would use.
+  virtual std::vector<double> Seconds(const Program& program, std::span<const size_t> ops,
+                                      int host_threads) const = 0;
 
   // Tells whether the device computes a dense layer from bits sooner than a host computes it from
   // unpacked weights.

@@ -133,6 +133,19 @@ TEST_F(CudaMemoryTest, SeveralThreadsCopyWhatIsLarge) {
   EXPECT_EQ(Threads(), alone + 2);
 }
 
+// The rates are those of expected_seconds.cc, which the link bounds.
+TEST_F(CudaMemoryTest, SeveralThreadsAreExpectedToCopyFaster) {
+  const auto rate = [&](int threads, size_t bytes) {
+    const CudaMemory memory(queue_, threads);
+    return static_cast<double>(bytes) / (memory.Seconds(bytes) - memory.Seconds(0));
+  };
+  constexpr size_t kImages = 32 * kPiece;
+  EXPECT_NEAR(rate(3, kImages) / rate(1, kImages), 3, 1e-6);
+  EXPECT_NEAR(rate(3, 300 << 10) / rate(1, 300 << 10), 1, 1e-6);
+  EXPECT_GT(rate(20, kImages), rate(6, kImages));
+  EXPECT_NEAR(rate(20, kImages), 55e9, 1e3);
+}
+
 TEST_F(CudaMemoryTest, SeveralCopiesAtOnceShareTheThreads) {
   CudaMemory memory(queue_, 3);
   std::vector<std::thread> threads;

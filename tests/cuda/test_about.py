@@ -27,6 +27,8 @@ def test_chips_that_nobody_measured(chip, is_guessed, driver):
     (line,) = _about(FAKE_CUDA_COMPUTE_CAPABILITY=chip)
     guesses = "kernels and devices are chosen by guesses (times were measured on compute "
     assert line.endswith(f", {guesses}capability 9.0 only)") == is_guessed
+    some = ", some times for device=auto are guesses: copies by several threads, operators that"
+    assert (some in line) != is_guessed
 
 
 @pytest.mark.parametrize(

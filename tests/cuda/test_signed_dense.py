@@ -5,6 +5,7 @@ import pytest
 
 import larq_engine
 from tests import oracle
+from tests.cuda.expected_times import expected_us
 from tests.model_builder import ABSENT, ACTIVATION, ModelBuilder, add_quantize, add_weights
 from tests.python.test_signed_dense import Layer
 
@@ -76,6 +77,21 @@ def test_int8_results_are_those_of_the_host(size, rows, activation, rng, assert_
     with larq_engine.Interpreter(layer.build(packed=False), device="cpu") as host:
         np.testing.assert_array_equal(y, host.predict(x))
     assert_no_leaks()
+
+
+def test_few_units_are_expected_to_take_as_long_as_their_depth(rng):
+    """One warp adds up the whole depth, however few the products are."""
+
+    def expected(depth, units):
+        model, x, _ = _layer(rng, 1, depth, units, "NONE")
+        with larq_engine.Interpreter(model, device="auto") as interpreter:
+            interpreter.predict(x)
+            return expected_us(interpreter)["FULLY_CONNECTED"]
+
+    deep = expected(16384, 32)
+    assert deep > 50
+    assert deep == pytest.approx(2 * expected(8192, 32), rel=0.1)
+    assert expected(8192, 256) == pytest.approx(expected(8192, 32), rel=0.1)
 
 
 def test_int8_layers_next_to_others_are_taken(rng):

@@ -9,6 +9,7 @@ import pytest
 
 import larq_engine
 from larq_engine.python import library
+from tests.cuda.expected_times import expected_us
 from tests.model_builder import ACTIVATION, PADDING
 from tests.numpy_net import Array, Model, Net, Value
 
@@ -154,6 +155,28 @@ def test_convolutions_are_two_launches(name, rng):
     assert [len(ops) for ops in launches] == [1, 2, 1]
     assert launches[0] == ["DEPTHWISE_CONV_2D"]
     np.testing.assert_array_equal(_predicted(model), _predicted(model, fuse=False))
+
+
+def _expected(
+    rng: np.random.Generator, make: Callable[[Net, Value], Value], channels: int
+) -> dict[str, float]:
+    model = _model(rng, make, channels)
+    with model.open(device="auto") as interpreter:
+        interpreter.resize([model.inputs[0].shape])
+        return expected_us(interpreter)
+
+
+@pytest.mark.parametrize(
+    ("second", "pair", "two"),
+    [
+        ("DEPTHWISE_CONV_2D", _TOGETHER["2x2"], _APART["a pool with a stride"]),
+        ("CONV_2D", _IN_TILES["the stem of QuickNet"], _NOT_IN_TILES["larger windows"]),
+    ],
+)
+def test_two_windows_are_expected_to_take_one_launch(second, pair, two, rng):
+    """A launch takes 4 us, and these sizes nearly nothing beside it."""
+    assert _expected(rng, *pair)[second] < 1
+    assert _expected(rng, *two)[second] >= 4
 
 
 def _quicknet(net: Net, x: Value) -> Value:

@@ -24,15 +24,21 @@ StepKernels CpuExecutor::KernelsFor(const ProgramOp& op) const {
           .pixel_ops = SelectPixelOps(DetectCpuFeatures(), op.place->kernel)};
 }
 
-double CpuExecutor::Seconds(const Program& program, const ProgramOp& op, int host_threads) const {
-  const StepKernels kernels = KernelsFor(op);
-  const Value& output = program.value(op.output);
-  size_t bytes = output.bytes;
-  for (size_t input : op.inputs) bytes += program.value(input).bytes;
-  return StepSeconds(*op.op, output.shape, bytes,
-                     {.features = DetectCpuFeatures(),
-                      .kernel = kernels.kernel,
-                      .threads = ThreadCount(host_threads)});
+std::vector<double> CpuExecutor::Seconds(const Program& program, std::span<const size_t> ops,
+                                         int host_threads) const {
+  std::vector<double> seconds;
+  for (size_t index : ops) {
+    const ProgramOp& op = program.op(index);
+    const StepKernels kernels = KernelsFor(op);
+    const Value& output = program.value(op.output);
+    size_t bytes = output.bytes;
+    for (size_t input : op.inputs) bytes += program.value(input).bytes;
+    seconds.push_back(StepSeconds(*op.op, output.shape, bytes,
+                                  {.features = DetectCpuFeatures(),
+                                   .kernel = kernels.kernel,
+                                   .threads = ThreadCount(host_threads)}));
+  }
+  return seconds;
 }
 
 // A kernel that is forced does not count, because the host's floats differ from ours.

@@ -20,7 +20,8 @@ class CpuExecutor : public Executor {
   std::string Refusal(const Program&, const ProgramOp& op) const override {
     return IsForOtherDevices(*op.op) ? kHostComputesIt : "";
   }
-  double Seconds(const Program& program, const ProgramOp& op, int host_threads) const override;
+  std::vector<double> Seconds(const Program& program, std::span<const size_t> ops,
+                              int host_threads) const override;
   bool ReadsBitsFaster(const SignedDenseSize& size) const override;
   bool ConvolvesFaster(const Int8Conv2dSpec& spec) const override;
   bool ConvolvesFloats() const override;

@@ -1,6 +1,7 @@
 #include "larq_engine/runtime/cuda/cuda_device.h"
 
 #include "larq_engine/runtime/cuda/cuda_image.h"
+#include "larq_engine/runtime/cuda/expected_seconds.h"
 #include "larq_engine/runtime/shared_by_key.h"
 
 namespace larq_engine {
@@ -61,7 +62,9 @@ std::string CudaDevice::Description() const {
 }
 
 std::string CudaDevice::Caveat() const {
-  if (chip_.compute_capability == cuda::kMeasuredChip) return "";
+  if (chip_.compute_capability == cuda::kMeasuredChip) {
+    return std::string(", some times for device=auto are guesses: ") + kGuessedSeconds;
+  }
   return ", kernels and devices are chosen by guesses (times were measured on compute capability " +
          Dotted(cuda::kMeasuredChip) + " only)";
 }

@@ -5,14 +5,15 @@
 
 #include "larq_engine/kernels/cuda/pixels_args.h"
 #include "larq_engine/runtime/cuda/cuda_segment.h"
+#include "larq_engine/runtime/cuda/expected_seconds.h"
 #include "larq_engine/runtime/ops/tensor_info.h"
 #include "larq_engine/runtime/usable_cpus.h"
 
 namespace larq_engine {
 namespace {
 
-// As measured with an H100, a core copies 7 to 11 GB/s, and PCIe 5 x16 brings 55. A host that does
-// not say how many threads it allows has not allowed more than its own.
+// As many cores copy what PCIe 5 x16 brings. A host that does not say how many threads it allows
+// has not allowed more than its own.
 int CopyThreads(const EngineOptions& options) {
   constexpr int kMost = 6;
   return std::min({std::max(options.num_threads, 1), kMost, UsableCpus()});
@@ -67,24 +68,9 @@ std::string CudaExecutor::Refusal(const Program& program, const ProgramOp& op) c
   return "";
 }
 
-// These are rates of an NVIDIA H100 (kMeasuredChip), as `make gpu-check` measured it: a small
-// kernel in a graph, binary layer C of docs/gpu.md to bits at batch 256, layer A's bytes at batch
-// 64, and BiRealNet's first convolution.
-double CudaExecutor::Seconds(const Program& program, const ProgramOp& op, int) const {
-  constexpr double kLaunch = 4e-6;
-  constexpr double kMacsPerSecond = 1.3e15;
-  constexpr double kFloatMacsPerSecond = 6e12;
-  constexpr double kBytesPerSecond = 1.4e12;
-  double bytes = static_cast<double>(program.value(op.output).bytes);
-  for (size_t input : op.inputs) bytes += static_cast<double>(program.value(input).bytes);
-  const TensorShape& output = program.value(op.output).shape;
-  double seconds_of_a_product = 1 / kFloatMacsPerSecond;
-  if (const auto* conv = std::get_if<Bconv2dOp>(op.op.get())) {
-    const int64_t products_of_bits = conv->spec.bits_in * conv->spec.bits_weights;
-    seconds_of_a_product = static_cast<double>(products_of_bits) / kMacsPerSecond;
-  }
-  return kLaunch + std::max(static_cast<double>(Macs(*op.op, output)) * seconds_of_a_product,
-                            bytes / kBytesPerSecond);
+std::vector<double> CudaExecutor::Seconds(const Program& program, std::span<const size_t> ops,
+                                          int) const {
+  return OpSeconds(program, ops, queue_.device().chip(), fuse_);
 }
 
 std::unique_ptr<Segment> CudaExecutor::Compile(const Program& program, std::span<const size_t> ops,

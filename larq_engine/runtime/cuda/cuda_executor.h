@@ -18,7 +18,8 @@ class CudaExecutor : public Executor {
 
   const char* device() const override { return name_.c_str(); }
   std::string Refusal(const Program& program, const ProgramOp& op) const override;
-  double Seconds(const Program& program, const ProgramOp& op, int host_threads) const override;
+  std::vector<double> Seconds(const Program& program, std::span<const size_t> ops,
+                              int host_threads) const override;
   std::unique_ptr<Segment> Compile(const Program& program, std::span<const size_t> ops,
                                    const std::vector<bool>& is_shared) override;
   DeviceMemory* memory() override { return &memory_; }

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "larq_engine/runtime/cuda/expected_seconds.h"
+
 namespace larq_engine {
 namespace {
 
@@ -80,9 +82,9 @@ void CudaMemory::Free(std::byte* memory) noexcept {
       [&] { (void)queue_.driver().cuMemFree(reinterpret_cast<CUdeviceptr>(memory)); });
 }
 
-// As measured with an H100: of large tensors, where one core's copies to pinned memory were what
-// took the time, and of small ones.
-double CudaMemory::Seconds(size_t bytes) const { return 10e-6 + static_cast<double>(bytes) / 9e9; }
+double CudaMemory::Seconds(size_t bytes) const {
+  return CopySeconds(bytes, copies_.ThreadsOf(std::min(bytes, kPieceBytes)));
+}
 
 void CudaMemory::Wait() noexcept {
   queue_.device().Releasing([&] { queue_.Wait(); });

@@ -17,8 +17,10 @@ constexpr size_t kLarge = 4 * kUnit;
 
 }  // namespace
 
+int HostCopies::ThreadsOf(size_t bytes) const { return bytes < kLarge ? 1 : thread_count_; }
+
 ThreadPool* HostCopies::ThreadsFor(size_t bytes) {
-  if (thread_count_ == 1 || bytes < kLarge) return nullptr;
+  if (ThreadsOf(bytes) == 1) return nullptr;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (threads_ == nullptr && !is_refused_) {
     try {

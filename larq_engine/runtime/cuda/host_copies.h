@@ -16,6 +16,8 @@ class HostCopies {
   // `threads` counts the caller. They are started when a large copy is made or reserved.
   explicit HostCopies(int threads) : thread_count_(threads) {}
 
+  // How many threads make a copy of as many bytes, if the system starts them.
+  int ThreadsOf(size_t bytes) const;
   // Copies of as many bytes start no threads from now on.
   void Reserve(size_t bytes);
   // May be called by several threads: they take turns.

@@ -132,11 +132,15 @@ Assignment Plan::AssignDevices(int host_threads) const {
                     executors[kOwnMemory]->device() + ": " + added.refusal[kOwnMemory]);
     }
     Place(*op, added);
-    for (size_t device : {kHostMemory, kOwnMemory}) {
-      added.seconds[device] = added.refusal[device].empty()
-                                  ? executors[device]->Seconds(program_, *op, host_threads)
-                                  : 0;
+  }
+  for (size_t device : {kHostMemory, kOwnMemory}) {
+    std::vector<size_t> computed;
+    for (size_t i = 0; i < count; ++i) {
+      if (ops[i].refusal[device].empty()) computed.push_back(i);
     }
+    const std::vector<double> seconds =
+        executors[device]->Seconds(program_, computed, host_threads);
+    for (size_t i = 0; i < computed.size(); ++i) ops[computed[i]].seconds[device] = seconds[i];
   }
   std::vector<AssignValue> values;
   for (const Value& value : program_.values()) {

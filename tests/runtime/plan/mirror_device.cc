@@ -93,7 +93,7 @@ class MirrorSegment : public Segment {
     std::vector<const void*> inputs;
     for (size_t input : made.op->inputs) inputs.push_back(find(input));
     AlignedBuffer<std::byte> scratch(scratch_bytes_);
-    TakeAtLeast(executor_.slow ? executor_.Seconds(program_, *made.op, 1) : 0, [&] {
+    TakeAtLeast(executor_.slow && executor_.seconds ? executor_.seconds(*made.op) : 0, [&] {
       made.step->Run(inputs, {0, made.step->pixels(), 0, made.step->blocks()}, scratch.data(),
                      find(made.op->output));
     });
@@ -245,8 +245,11 @@ std::string MirrorExecutor::Refusal(const Program& program, const ProgramOp& op)
   return refusal ? refusal(program, op) : "";
 }
 
-double MirrorExecutor::Seconds(const Program&, const ProgramOp& op, int) const {
-  return seconds ? seconds(op) : 0;
+std::vector<double> MirrorExecutor::Seconds(const Program& program, std::span<const size_t> ops,
+                                            int) const {
+  std::vector<double> all;
+  for (size_t op : ops) all.push_back(seconds ? seconds(program.op(op)) : 0);
+  return all;
 }
 
 std::unique_ptr<Segment> MirrorExecutor::Compile(const Program& program,

@@ -67,8 +67,11 @@ class SlowCpu : public Executor {
   std::string Refusal(const Program& program, const ProgramOp& op) const override {
     return cpu_.Refusal(program, op);
   }
-  double Seconds(const Program&, const ProgramOp& op, int) const override {
-    return KnownSeconds(op, 0);
+  std::vector<double> Seconds(const Program& program, std::span<const size_t> ops,
+                              int) const override {
+    std::vector<double> seconds;
+    for (size_t op : ops) seconds.push_back(KnownSeconds(program.op(op), 0));
+    return seconds;
   }
   std::unique_ptr<Segment> Compile(const Program& program, std::span<const size_t> ops,
                                    const std::vector<bool>& is_shared) override {
