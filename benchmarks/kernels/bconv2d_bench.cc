@@ -1,9 +1,10 @@
-// How fast whole convolutions are on packed data, one thread, beside the bound of this core:
+// Measures whole convolutions on packed data with one thread, beside the bound of this core:
 //
 //   bconv2d_bench [--json]      --json: for benchmarks/compare.py
 //
-// The layers A to D on every kernel row, bits in, bits or floats out. Each result is compared with
-// that of the first row; a wrong one gets no time and the exit status is 1.
+// The program runs the layers A to D on every kernel row, with bits in, and bits or floats out.
+// Each result is compared with that of the first row; a wrong one gets no time, and the exit status
+// is 1.
 #include <cstdio>
 #include <string_view>
 #include <vector>

@@ -1,12 +1,12 @@
-// How fast each micro-kernel row is with its operands in L1, beside the bound of this core:
+// Measures each micro-kernel row with its operands in L1, beside the bound of this core:
 //
 //   bgemm_bench [--limits] [--json]     --limits: the bounds only; --json: for
 //   benchmarks/compare.py
 //
-// Every row is checked against a plain loop first; a wrong one gets no time and the exit status is
+// Every row is checked against a plain loop first; a wrong one gets no time, and the exit status is
 // 1. Depths are those of the layers in benchmarks/shapes.py; the packed right side is cut to half
-// of a 32 KiB L1. A row that looks up gets the four blocks that it reads together, of a part of the
-// depth that L1 holds.
+// of a 32 KiB L1. A row that looks up counts gets the four blocks that it reads together, with the
+// part of the depth that fits in L1.
 #include <algorithm>
 #include <bit>
 #include <cstdio>
@@ -39,8 +39,9 @@ constexpr char kCompiler[] = "clang " __clang_version__;
 constexpr char kCompiler[] = "gcc " __VERSION__;
 #endif
 
-// One tile's operands as the convolution hands them over: a run a tap where the tap's words are
-// whole steps of the row, otherwise all taps gathered in one run that is filled up with zero bits.
+// Operands of one tile in the form that the convolution passes: a run for each tap if the tap's
+// words are whole steps of the row, and otherwise a run of all taps that is filled up with zero
+// bits.
 class Problem {
  public:
   Problem(const BgemmRow& row, const Depth& depth)
@@ -86,7 +87,7 @@ class Problem {
     for (uint64_t i = 0; i < times; ++i) row_.fn(args_);
   }
 
-  // Compares the product with one counted word by word; says on stderr what differs.
+  // Compares the product with one counted word by word; reports a difference on stderr.
   bool IsRight() const {
     Run(1);
     const size_t stride = args_.segments * args_.segment_words;
@@ -136,10 +137,10 @@ struct Report {
   double gigahertz = 0;
   std::vector<LimitResult> limits;
   std::vector<RowResult> rows;
-  std::vector<const char*> rows_not_run;  // this CPU lacks their instructions
+  std::vector<const char*> rows_not_run;  // rows whose instructions this CPU lacks
   bool all_right = true;
 
-  // The rate as a part of the bound of the row's ISA; 0 where there is no bound.
+  // Returns the rate as a part of the bound of the row's ISA; 0 if there is no bound.
   double OfLimit(const RowResult& row) const {
     for (const LimitResult& limit : limits) {
       if (limit.isa == row.isa) return row.gmac_per_s() / limit.gmac_per_s;
@@ -194,7 +195,8 @@ void PrintTable(const Report& report) {
   }
 }
 
-// Whether the table's macs_per_cycle, which the choice rests on, still fits what was measured.
+// Prints the choice of a row for each layer, to show if the table's macs_per_cycle still fits what
+// was measured.
 void PrintChoices(const CpuFeatures& cpu) {
   for (const Depth& depth : kDepths) {
     const auto channels = static_cast<int64_t>(depth.channels);

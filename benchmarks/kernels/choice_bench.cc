@@ -1,12 +1,12 @@
-// What the choice of a row loses, for each CPU that has no more than some ISA of this one:
+// Measures what the choice of a row loses, for each CPU that has no more than some ISA of this one:
 //
 //   choice_bench [NAME]
 //
-// Binary convolutions of few filters and of many, of few channels, with long taps, with strides,
-// dense layers, and layers of several bits, on the rows of planes and of bytes; float convolutions,
-// int8 convolutions and dense layers with weights of a bit on theirs. NAME is a part of the names
-// of the layers that are run. Results are compared with those of the first row; a wrong one makes
-// the exit status 1.
+// Layers are binary convolutions with few and with many filters, few channels, long taps or
+// strides, dense layers, and layers of several bits, on the rows of planes and of bytes; and float
+// convolutions, int8 convolutions and dense layers with weights of a bit on their own rows. NAME is
+// a part of the names of the layers to run. Results are compared with those of the first row; after
+// a wrong one the exit status is 1.
 #include <algorithm>
 #include <climits>
 #include <cmath>
@@ -30,16 +30,17 @@
 namespace larq_engine::benchmarks {
 namespace {
 
-constexpr int kRounds = 3;  // over all rows, so that a change of clock meets all of them
+constexpr int kRounds = 3;  // rounds over all rows, so that a change of clock meets all of them
 
-// Rows that take that many times as long as the fastest are run once: portable ones take seconds.
+// Rows that take more than this many times as long as the fastest are run once: portable ones take
+// seconds.
 constexpr double kMostTimes = 8;
 
 // A row that can compute a layer.
 struct Candidate {
   std::string name;
   Isa isa;
-  std::function<void()> use;  // makes ready to run
+  std::function<void()> use;  // prepares the row to run
   std::function<void(uint64_t times)> run;
   std::function<std::vector<std::byte>()> output;
 };
@@ -47,10 +48,10 @@ struct Candidate {
 struct Problem {
   std::string name;
   std::vector<Candidate> rows;
-  std::function<std::string(CpuFeatures)> chosen;  // a row's name
+  std::function<std::string(CpuFeatures)> chosen;  // returns a row's name
 };
 
-// The largest loss of all layers, of CPUs up to an ISA.
+// The largest loss in all layers on CPUs up to an ISA.
 struct Loss {
   double times = 1;
   std::string layer;
@@ -58,7 +59,7 @@ struct Loss {
 
 class Losses {
  public:
-  // Times the rows of a layer and prints them; false if one computes something else.
+  // Times the rows of a layer and prints them; returns false if a row's result is wrong.
   bool Add(const Problem& problem) {
     std::vector<double> times(problem.rows.size(), HUGE_VAL);
     std::vector<std::byte> expected;
@@ -77,7 +78,7 @@ class Losses {
             return false;
           }
         }
-        // The least of all rounds: whatever else the machine does makes it more, never less.
+        // The least of all rounds counts, as whatever else the machine does only adds time.
         times[r] = std::min(times[r], MeasureBatches(row.run).median);
       }
     }
@@ -130,7 +131,7 @@ class Losses {
 
 bool Runs(Isa isa) { return DetectCpuFeatures().Has(isa) && PermitIsa(isa); }
 
-// The rows of both products of bits, in the direction that the engine takes.
+// Returns a layer with the rows of both products of bits, in the direction that the engine takes.
 Problem BinaryLayer(const std::string& name, Bconv2dSpec spec, int64_t height, int64_t width) {
   if (IsColumn(spec, width)) {
     spec = Transposed(spec);
@@ -173,7 +174,8 @@ std::vector<std::byte> BytesOf(std::span<const T> values) {
   return {bytes.begin(), bytes.end()};
 }
 
-// A layer of the other tables. `make` gives what computes the layer once, on a row, to `output`.
+// Returns a layer with the rows of another table. `make` returns a function that computes the layer
+// once, on a row, and writes it to `output`.
 template <typename Value, typename Row>
 Problem OtherLayer(const std::string& name, std::span<const Row> rows, int64_t outputs,
                    const std::function<std::function<void()>(const Row& row, Value* output)>& make,
@@ -195,7 +197,7 @@ Problem OtherLayer(const std::string& name, std::span<const Row> rows, int64_t o
   return problem;
 }
 
-// `Conv` is made of a row, sized for a square image and run as a whole.
+// Returns a function that runs `conv`, sized for a square image, on the whole image.
 template <typename Value, typename Conv, typename... Blocks>
 std::function<void()> WholeImage(std::shared_ptr<Conv> conv, std::vector<Value> input, int64_t size,
                                  int64_t pixels, Value* output, Blocks... blocks) {
@@ -221,7 +223,7 @@ Problem FloatLayer(const std::string& name, const FloatConv2dSpec& spec, int64_t
       [](CpuFeatures cpu) { return SelectFloats(cpu, kAutoKernel).name; });
 }
 
-// The rows that read all planes of int8 weights at once.
+// Returns the rows that read all planes of int8 weights at once.
 std::span<const ByteRow> Int8Rows() {
   static const std::vector<ByteRow> rows = [] {
     std::vector<ByteRow> found;
@@ -306,7 +308,7 @@ std::vector<std::function<Problem()>> AllLayers() {
       }
     }
   }
-  // Few channels leave most of a word empty, so that taps are put together first.
+  // Few channels leave most of a word empty, so taps are put together first.
   for (const int64_t channels : {1, 3, 8, 16, 24, 40}) {
     for (const int64_t taps : {1, 3, 5, 7}) {
       for (const int64_t filters : {16, 32, 64}) {
@@ -314,7 +316,7 @@ std::vector<std::function<Problem()>> AllLayers() {
       }
     }
   }
-  // Sound: long taps in one dimension, as QuantConv1D has them.
+  // Layers of sound have long taps in one dimension, as QuantConv1D has them.
   for (const int64_t channels : {1, 2, 4, 16, 40, 64}) {
     for (const int64_t taps : {9, 25, 80}) {
       for (const int64_t stride : {1, 4}) {

@@ -1,5 +1,5 @@
-// Binary convolutions with made-up filters and inputs, among them the layers A to D, which the
-// paper on LCE introduced.
+// Makes binary convolutions with made-up filters and inputs, among them the layers A to D, which
+// the paper on LCE introduced.
 #ifndef LARQ_ENGINE_BENCHMARKS_KERNELS_CONV_PROBLEM_H_
 #define LARQ_ENGINE_BENCHMARKS_KERNELS_CONV_PROBLEM_H_
 
@@ -18,13 +18,13 @@ namespace larq_engine::benchmarks {
 struct Layer {
   const char* name;
   int64_t size;
-  int64_t channels;  // of the input
+  int64_t channels;  // channels of the input
   int64_t filters;
-  int64_t taps = 3;  // on each axis
+  int64_t taps = 3;  // taps on each axis
 };
 inline constexpr Layer kLayers[] = {
     {"A", 56, 64, 64}, {"B", 28, 128, 128}, {"C", 14, 256, 256}, {"D", 7, 512, 512}};
-inline constexpr int64_t kMacs = int64_t{56} * 56 * 64 * 64 * 9;  // of each
+inline constexpr int64_t kMacs = int64_t{56} * 56 * 64 * 64 * 9;  // MACs of each layer A to D
 
 class ConvProblem {
  public:
@@ -56,7 +56,7 @@ class ConvProblem {
 
   const Bconv2dSpec& spec() const { return spec_; }
 
-  // Of either product.
+  // Makes the convolution use a row of either product.
   template <typename Row>
   void Use(const Row& row) {
     conv_ = std::make_unique<Bconv2d>(spec_, filter_.data(), transform_, row,
@@ -67,7 +67,7 @@ class ConvProblem {
 
   const Bconv2d& conv() const { return *conv_; }
 
-  // As Bconv2d::Run.
+  // Runs a part of the convolution; the arguments are those of Bconv2d::Run.
   void RunPart(int64_t first, int64_t last, int64_t first_block, int64_t last_block) {
     const size_t pixel_bytes = transform_.PixelBytes(static_cast<size_t>(spec_.out_channels));
     conv_->Run(input_.data(), first, last, first_block, last_block, scratch_.data(),
@@ -94,7 +94,7 @@ class ConvProblem {
     return MakeFloatTransform(Activation::kRelu, multiplier.data(), bias.data(), channels);
   }
 
-  // `runs` times the words of a tap, in which bits beyond the channels are 0.
+  // Returns bits of `runs` taps, in which those beyond the channels are 0.
   AlignedBuffer<uint32_t> RandomBits(size_t runs) {
     const size_t words = spec_.tap_words();
     AlignedBuffer<uint32_t> bits(runs * words);

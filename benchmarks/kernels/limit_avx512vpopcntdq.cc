@@ -9,14 +9,13 @@
 namespace larq_engine::benchmarks {
 namespace {
 
-// Makes the compiler believe that the value is used and changed here, at the cost of no
-// instruction.
+// Makes the compiler believe that the value is used and changed here, without an instruction.
 inline void Blur(__m512i& value) { asm volatile("" : "+v"(value)); }
 
 }  // namespace
 
-// Two words of 12 sums a step, with the five operations of the row: two that add a word to the
-// lowest digit, their carry, its ones, and their sum.
+// Adds two words to each of 12 sums in each step, with the five operations of the row: two that add
+// a word to the lowest digit, their carry, its ones, and their sum.
 void RunAvx512vpopcntdq(uint64_t steps) {
   __m512i digit[12], twos[12], left[2], right[2];
 #pragma GCC unroll 12

@@ -1,4 +1,4 @@
-// The bound of the vector popcount on x86.
+// Declares the bound of the vector popcount on x86.
 #ifndef LARQ_ENGINE_BENCHMARKS_KERNELS_LIMIT_AVX512VPOPCNTDQ_H_
 #define LARQ_ENGINE_BENCHMARKS_KERNELS_LIMIT_AVX512VPOPCNTDQ_H_
 

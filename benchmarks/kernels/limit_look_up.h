@@ -1,5 +1,5 @@
-// The loop of the bounds for vectors that cannot count bits, for the file of each vector length.
-// Everything here is internal to the file that includes it.
+// Defines the loop of the bounds for vectors that cannot count bits, for the file of each vector
+// length. Everything here is internal to the file that includes it.
 #ifndef LARQ_ENGINE_BENCHMARKS_KERNELS_LIMIT_LOOK_UP_H_
 #define LARQ_ENGINE_BENCHMARKS_KERNELS_LIMIT_LOOK_UP_H_
 
@@ -8,16 +8,15 @@
 namespace larq_engine::benchmarks {
 namespace {
 
-// Makes the compiler believe that the value is used and changed here, at the cost of no
-// instruction.
+// Makes the compiler believe that the value is used and changed here, without an instruction.
 template <typename Vector>
 [[gnu::always_inline]] inline void Blur(Vector& value) {
   asm volatile("" : "+v"(value));
 }
 
-inline constexpr int kLookUps = 3;  // that are added before their sum goes into others
+inline constexpr int kLookUps = 3;  // lookups that are added before their sum goes into others
 
-// What is counted of a vector of filters, for two pixels, with the eight operations of the rows.
+// Counts of a vector of filters for two pixels, with the eight operations of the rows.
 template <typename Isa>
 struct Sums {
   using Vector = typename Isa::Vector;
@@ -34,13 +33,13 @@ struct Sums {
     shifted = Isa::AddBytes(shifted, Isa::ShiftDown(counts));
     Blur(lanes);
     Blur(shifted);
-    // Or the next vector's counts would be these.
+    // Without this, the compiler would use these counts for the next vector, too.
 #pragma GCC unroll 3
     for (Vector& of : table) Blur(of);
   }
 };
 
-// Four vectors of filters in each step, which hide each other's latencies.
+// Number of vectors of filters in each step: four hide each other's latencies.
 inline constexpr int kLookUpVectors = 4;
 
 template <typename Isa>

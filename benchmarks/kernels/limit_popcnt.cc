@@ -7,8 +7,7 @@
 namespace larq_engine::benchmarks {
 namespace {
 
-// Makes the compiler believe that the value is used and changed here, at the cost of no
-// instruction.
+// Makes the compiler believe that the value is used and changed here, without an instruction.
 inline void Blur(uint64_t& value) { asm volatile("" : "+r"(value)); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The bound of 64-bit POPCNT on x86.
+// Declares the bound of 64-bit POPCNT on x86.
 #ifndef LARQ_ENGINE_BENCHMARKS_KERNELS_LIMIT_POPCNT_H_
 #define LARQ_ENGINE_BENCHMARKS_KERNELS_LIMIT_POPCNT_H_
 

@@ -1,7 +1,7 @@
-// Upper bounds of this core, measured: the fastest loop of xor, count, add that never leaves the
-// registers, for each way of counting bits. A kernel's rate divided by its bound says what is left
-// to gain. Each ISA that has rows beyond the portable ones has one bound: another file, another
-// line in limits.cc.
+// Declares upper bounds of this core, which are measured: the fastest loop of xor, count and add
+// that never leaves the registers, for each way of counting bits. A kernel's rate divided by its
+// bound tells what is left to gain. Each ISA that has rows beyond the portable ones has one bound:
+// another file, another line in limits.cc.
 #ifndef LARQ_ENGINE_BENCHMARKS_KERNELS_LIMITS_H_
 #define LARQ_ENGINE_BENCHMARKS_KERNELS_LIMITS_H_
 
@@ -19,7 +19,7 @@ struct Limit {
   void (*run)(uint64_t steps);
 };
 
-// All that this build holds, for whatever CPU.
+// Returns all bounds of this build, for any CPU.
 std::span<const Limit> Limits();
 
 }  // namespace larq_engine::benchmarks

@@ -1,11 +1,12 @@
-// How long each pixel op takes with its operands in L1, for every row:
+// Measures each pixel op with its operands in L1, for every row:
 //
 //   pixel_ops_bench [--json]
 //
-// Cycles for 1000 values, that is 1000 floats, int8s or packed bits. Rows of 64 and 256 channels
-// are those of the narrowest and of usual layers; as many pixels as fit, up to one line of 56. What
-// makes bits or takes them is measured at other widths too, up to the 256 pixels of a tile: rows
-// that do not fill their words. What the ops compute is checked by tests/kernels/pixel_ops_test.cc.
+// The unit is cycles for 1000 values, that is 1000 floats, int8s or packed bits. Rows of 64 and 256
+// channels are those of the narrowest and of usual layers, with as many pixels as fit, up to one
+// line of 56. Ops that make or take bits are measured at other widths too, up to the 256 pixels of
+// a tile: such rows do not fill their words. tests/kernels/pixel_ops_test.cc checks the results of
+// the ops.
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -30,8 +31,8 @@ constexpr size_t kPackedChannels[] = {1,  2,  3,  5,  7,  8,  9,  12, 16, 17, 24
 // one line of 56 pixels of 64 channels is 14 KiB.
 constexpr size_t kMostValues = 56 * 64;
 
-// Operands of all ops for one number of channels. Values are small, so that no op that is repeated
-// in place leaves the ordinary floats.
+// Operands of all ops for one number of channels. Values are small, so that an op that is repeated
+// in place never leaves the range of normal floats.
 struct Operands {
   size_t channels;
   size_t rows;

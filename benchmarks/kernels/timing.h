@@ -1,4 +1,4 @@
-// Times short functions: batches long enough for the clock, and the statistics of them.
+// Times short functions in batches that are long enough for the clock, and computes statistics.
 #ifndef LARQ_ENGINE_BENCHMARKS_KERNELS_TIMING_H_
 #define LARQ_ENGINE_BENCHMARKS_KERNELS_TIMING_H_
 
@@ -36,8 +36,8 @@ Timing MeasureBatches(const Run& run) {
           batches[batches.size() * 3 / 4]};
 }
 
-// Rates differ with the clock; what a kernel does in a cycle does not. The chain of dependent
-// additions takes a cycle each.
+// Returns the clock of the core. Rates differ with the clock, but a kernel's work in a cycle does
+// not. The additions depend on each other and take a cycle each.
 inline double MeasureGigahertz() {
   const Timing add = MeasureBatches([](uint64_t times) {
     uint64_t sum = 1;
@@ -45,7 +45,7 @@ inline double MeasureGigahertz() {
 #pragma GCC unroll 64
       for (int j = 0; j < 64; ++j) {
         sum += times;
-        asm volatile("" : "+r"(sum));  // or the 64 additions would become one
+        asm volatile("" : "+r"(sum));  // otherwise the 64 additions would become one
       }
     }
   });
