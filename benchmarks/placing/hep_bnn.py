@@ -2,12 +2,12 @@
 
 Its program was run for 10,000 CIFAR-10 images on the CPU alone and with each of seven mappings of
 layers to a GPU's threads, and wrote the seconds of each layer: the kernel's, and the host's, in
-which a GPU layer allocates memory, copies what it reads and its weights there, and copies what it
-made back. A GPU layer whose neighbour is on the GPU as well needs not copy what passes between:
-of the host's part, the share of bytes that are read belongs to the value before, that of bytes
-made to the value after. Thresholds ran on the CPU in all mappings, so only values between a
-pooling and a convolution can stay. What it would be worth if thresholds ran on the GPU is bounded
-by letting them take no time there.
+which a GPU layer allocates memory, copies its inputs and weights there, and copies its results
+back. A GPU layer whose neighbour is on the GPU as well does not have to copy the value between
+them: of the host's part, the share of bytes that are read belongs to the value before, and that of
+bytes made to the value after. Thresholds ran on the CPU in all mappings, so only values between a
+pooling and a convolution can stay. A bound on the gain from thresholds on the GPU is found by
+letting them take no time there.
 """
 
 import json
@@ -27,7 +27,7 @@ _FILE = Path(__file__).with_name("hep_bnn_laptop.json")
 
 _CPU, _GPU = 0, 1
 
-# What is published of the three machines (tables V, VI): seconds of 10,000 images, mapped greedily.
+# Published seconds of the three machines (tables V, VI) for 10,000 images, mapped greedily.
 PUBLISHED = {"server": 41.6, "laptop": 55.0, "Jetson TX2": 297.0}
 
 
@@ -63,14 +63,14 @@ LAYERS = _layers()
 
 
 def published() -> dict[str, Any]:
-    """The file of the published profile."""
+    """Returns the file of the published profile."""
     return dict(json.loads(_FILE.read_text()))
 
 
 def problem_of(
     configurations: dict[str, Any], batch: int, free_thresholds: bool = False
 ) -> tuple[Problem, list[str]]:
-    """The profile of a batch as a problem, and the best mapping of each layer on the GPU."""
+    """Returns a batch's profile as a problem, and the best mapping of each layer on the GPU."""
     cpu = np.array(configurations["cpu"][str(batch)]["host"])
     mappings = {
         name: (np.array(found[str(batch)]["host"]), np.array(found[str(batch)]["kernel"]))
@@ -95,7 +95,7 @@ def problem_of(
         last = number + 1 == len(LAYERS)
         values.append(ProblemValue(number, () if last else (number + 1,), last))
         there = 0.0 if last else reads[number + 1]
-        # A threshold was never on the GPU: its result comes back for what it takes to get there.
+        # A threshold was never on the GPU, so its result is assumed to cost as much back as there.
         back = there if LAYERS[number].kind == "threshold" else makes[number]
         moves[number + 1] = [[0, there], [back, 0]]
     costs = np.stack([cpu, on_gpu], axis=1)
@@ -174,7 +174,7 @@ def _print_layers(profile: dict[str, Any], batch: int) -> None:
 
 
 def _share(problem: Problem, devices: Sequence[int], layer: int, alone: bool = False) -> float:
-    """What a layer takes, with the moves of what it reads and of what it makes for others."""
+    """Returns a layer's seconds, with the moves of its inputs and of its results for others."""
     own = devices[layer]
     seconds = float(problem.op_cost[layer, own])
     before = 0 if layer == 0 or alone else devices[layer - 1]

@@ -1,4 +1,4 @@
-// Binary convolution as HEP-BNN's configurations compute it, to compare with: one thread a value,
+// Computes binary convolutions as HEP-BNN's configurations do, for comparison: one thread a value,
 // no shared memory, no tiles.
 #ifndef LARQ_ENGINE_BENCHMARKS_PLACING_HEP_KERNEL_H_
 #define LARQ_ENGINE_BENCHMARKS_PLACING_HEP_KERNEL_H_

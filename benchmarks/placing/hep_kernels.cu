@@ -1,4 +1,4 @@
-// The engine's kernels for GPUs, and HEP-BNN's.
+// Compiles the engine's kernels for GPUs, and HEP-BNN's.
 #include "benchmarks/placing/hep_kernel.h"
 
 #define LARQ_ENGINE_MORE_CUDA_KERNELS "benchmarks/placing/hep_kernels.inc"

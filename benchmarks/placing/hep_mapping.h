@@ -1,7 +1,7 @@
-// How HEP-BNN's seven configurations spread a binary convolution over blocks and threads: X gives
-// each image blocks of its own, Y each column of the output, Z each output channel. A block's
-// threads are the pixels that are left, rows first; what no letter names, a thread goes through in
-// a loop. Plain data and arithmetic, for the host and for devices.
+// Describes how HEP-BNN's seven configurations spread a binary convolution over blocks and threads:
+// X gives each image blocks of its own, Y each column of the output, Z each output channel. A
+// block's threads are the remaining pixels, rows first; a thread loops over the dimensions that no
+// letter names. The file has only plain data and arithmetic, for the host and for devices.
 #ifndef LARQ_ENGINE_BENCHMARKS_PLACING_HEP_MAPPING_H_
 #define LARQ_ENGINE_BENCHMARKS_PLACING_HEP_MAPPING_H_
 
@@ -31,8 +31,8 @@ inline constexpr HepMapping kHepXz{true, false, true};
 inline constexpr HepMapping kHepYz{false, true, true};
 inline constexpr HepMapping kHepXyz{true, true, true};
 
-// Channels that a thread takes together: those of a word, where bits are made, as two threads
-// cannot write into one.
+// Returns the number of channels that a thread computes together: those of a word if bits are made,
+// as two threads cannot write into one word.
 LE_HOST_DEVICE int HepChannelsAtOnce(const Bconv2dArgs& a) {
   const bool makes_bits = a.output.kind == Bconv2dOutput::kBits || a.output.after.bits != nullptr;
   return makes_bits ? 32 : 1;
@@ -43,8 +43,8 @@ LE_HOST_DEVICE int HepChannelSets(const Bconv2dArgs& a) {
   return (a.out_channels + at_once - 1) / at_once;
 }
 
-// Which has a mapping of its own: the threads of a block are its outputs, in a square, and the
-// letters tell only whether each image has a block.
+// Tells whether a layer is dense. Its mapping differs: the threads of a block are its outputs, in a
+// square, and the letters tell only if each image has a block.
 LE_HOST_DEVICE bool IsHepDense(const Bconv2dArgs& a) {
   return a.in_height == 1 && a.in_width == 1 && a.filter_height == 1 && a.filter_width == 1 &&
          a.out_height == 1 && a.out_width == 1;
@@ -63,7 +63,7 @@ LE_HOST_DEVICE int64_t HepBlocks(const HepMapping& mapping, const Bconv2dArgs& a
   return images * (mapping.y ? a.out_width : 1) * (mapping.z ? HepChannelSets(a) : 1);
 }
 
-// What a thread computes: some images and sets of channels of one output pixel.
+// The part of a thread: some images and sets of channels of one output pixel.
 struct HepPart {
   int row;
   int column;

@@ -1,7 +1,7 @@
 """HEP-BNN's two networks, as its tables I and II have them, with weights drawn at random.
 
-They are those of examples/published without what its tables do not have: the scaling of bytes
-before the first layer, and batch norm and softmax after the last one.
+They are those of examples/published without the parts that its tables do not have: the scaling of
+bytes before the first layer, and batch norm and softmax after the last one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NETWORKS = {"fashion": hep_bnn.fashion, "cifar": hep_bnn.cifar}
 
 
 def build(name: str) -> Any:
-    """The network in Keras."""
+    """Returns the network in Keras."""
     tf.keras.utils.set_random_seed(1)
     model = NETWORKS[name]()
     comparing.make_up_norms(model)
@@ -34,5 +34,5 @@ def build(name: str) -> Any:
 
 
 def convert(name: str) -> larq_engine.ConvertedModel:
-    """The network for the engine."""
+    """Returns the network for the engine."""
     return larq_engine.convert_keras_model(build(name))

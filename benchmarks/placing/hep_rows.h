@@ -1,5 +1,5 @@
-// HEP-BNN's seven configurations as rows of binary convolutions, which are never chosen: a
-// benchmark names them. bconv2d_rows.cc includes this where Bazel's flag `more_kernels` says so.
+// Defines HEP-BNN's seven configurations as rows of binary convolutions, which are never chosen: a
+// benchmark names them. bconv2d_rows.cc includes this file if Bazel's flag `more_kernels` says so.
 #ifndef LARQ_ENGINE_BENCHMARKS_PLACING_HEP_ROWS_H_
 #define LARQ_ENGINE_BENCHMARKS_PLACING_HEP_ROWS_H_
 

@@ -1,15 +1,15 @@
-"""HEP-BNN's tables IV, V and VI for the devices at hand: `python -m benchmarks.placing.hep_tables`.
+"""HEP-BNN's tables IV, V and VI for this machine: `python -m benchmarks.placing.hep_tables`.
 
 Builds its two networks, profiles each, and prints
 
-- what each operator takes with each configuration: a device, a number of threads and a kernel,
-- what 10,000 images take with each configuration, at each batch,
-- what they take where operators are mapped greedily, and placed exactly, beside what is published.
+- the time of each operator with each configuration: a device, a number of threads and a kernel,
+- the time of 10,000 images with each configuration, at each batch,
+- the time of operators mapped greedily, and placed exactly, beside the published times.
 
-A configuration computes binarized layers with its kernel, all else with the device's best, and what
-the device cannot on the fastest other. A layer that its kernel refuses has no time. Values move as
-with a placement: at most once to each memory. Times are of operators alone; the exact placement
-gains from fusing as well.
+A configuration computes binarized layers with its kernel and all others with the device's best;
+layers that the device cannot compute are on the fastest other device. A layer that its kernel
+refuses has no time. Values move as with a placement: at most once to each memory. Times are those
+of single operators; the exact placement gains from fusing as well.
 """
 
 import argparse
@@ -34,7 +34,7 @@ BATCHES = (1, 2, 4, 8, 16, 32, 64, 128)
 
 @dataclass(frozen=True)
 class Published:
-    """Of a machine in table VI: seconds of 10,000 images at the best batch."""
+    """Published result of a machine in table VI: seconds of 10,000 images at the best batch."""
 
     machine: str
     seconds: float
@@ -57,7 +57,7 @@ PUBLISHED = {
 
 @dataclass(frozen=True)
 class Configuration:
-    """A device, a number of threads, and a kernel of binarized layers; None: the best."""
+    """A device, a number of threads, and a kernel of binarized layers; None is the best one."""
 
     device: str
     threads: int
@@ -69,7 +69,7 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Taken:
-    """Seconds of a batch with a configuration; infinite where the kernel refuses the layer."""
+    """Seconds of a batch with a configuration; infinite if the kernel refuses the layer."""
 
     ops: tuple[float, ...]
     moves: float
@@ -86,13 +86,13 @@ class Placed:
     batch: int
     threads: int
     greedy: float  # each layer moves its own values, as HEP-BNN's do
-    values_stay: float  # the same devices
+    values_stay: float  # the same devices, but values stay
     exact: float
-    devices: str  # of the exact placement
+    devices: str  # devices of the exact placement
 
 
 def configurations(profile: Profile) -> Iterator[Configuration]:
-    """All that were measured; of each device its best first."""
+    """Yields all configurations that were measured; the best of each device comes first."""
     for device in profile.devices:
         entries = [entry for entry in profile.measurements if entry.device == device.name]
         kernels = [entry.kernel for entry in _products(profile, device.name)]
@@ -102,7 +102,7 @@ def configurations(profile: Profile) -> Iterator[Configuration]:
 
 
 def take(profile: Profile, chosen: Configuration, batch: int) -> Taken:
-    """What the whole network takes with a configuration, operator by operator."""
+    """Returns the whole network's time with a configuration, operator by operator."""
     devices = choose_devices(profile, None)
     own = [device.name for device in devices].index(chosen.device)
     problem = costs_of(_with_kernel(profile, chosen), batch, chosen.threads, devices).seconds
@@ -117,7 +117,7 @@ def take(profile: Profile, chosen: Configuration, batch: int) -> Taken:
 
 
 def _with_kernel(profile: Profile, chosen: Configuration) -> Profile:
-    """Without what other kernels of the device took for binarized layers."""
+    """Returns the profile without times of other kernels of the device for binarized layers."""
     if chosen.kernel is None:
         return profile
     others = [entry for entry in _products(profile, chosen.device) if entry.kernel != chosen.kernel]
@@ -126,7 +126,7 @@ def _with_kernel(profile: Profile, chosen: Configuration) -> Profile:
 
 
 def _products(profile: Profile, device: str) -> list[Measurement]:
-    """What a device took for binarized convolutions and dense layers, each alone."""
+    """Returns a device's times of single binarized convolutions and dense layers."""
     return [
         entry
         for entry in profile.measurements
@@ -137,7 +137,7 @@ def _products(profile: Profile, device: str) -> list[Measurement]:
 
 
 def place(profile: Profile, batch: int, threads: int) -> Placed:
-    """Greedy and exact, side by side."""
+    """Places the operators greedily and exactly."""
     costs = costs_of(profile, batch, threads, choose_devices(profile, None))
     problem = costs.seconds
     mapped, paid = greedy(problem)
@@ -152,7 +152,7 @@ def place(profile: Profile, batch: int, threads: int) -> Placed:
 
 
 def operators_table(profile: Profile) -> list[str]:
-    """What the numbers of the other tables stand for."""
+    """Returns the operators that the numbers of the other tables stand for."""
     batch = profile.batches()[0]
     rows = [
         [
@@ -169,7 +169,7 @@ def operators_table(profile: Profile) -> list[str]:
 
 
 def layers_table(profile: Profile, batch: int) -> list[str]:
-    """Milliseconds of each operator, of an image: tables IV and V."""
+    """Returns milliseconds of each operator for an image: tables IV and V."""
     rows = []
     for chosen in configurations(profile):
         taken = take(profile, chosen, batch)
@@ -180,7 +180,7 @@ def layers_table(profile: Profile, batch: int) -> list[str]:
 
 
 def batches_table(profile: Profile) -> list[str]:
-    """Seconds of 10,000 images with each configuration at each batch."""
+    """Returns seconds of 10,000 images with each configuration at each batch."""
     batches = profile.batches()
     rows = []
     for chosen in configurations(profile):
@@ -191,7 +191,7 @@ def batches_table(profile: Profile) -> list[str]:
 
 
 def placed_table(placed: Sequence[Placed]) -> list[str]:
-    """Greedy and exact at each batch."""
+    """Returns greedy and exact seconds at each batch."""
     rows = [
         [
             str(row.batch),
@@ -206,7 +206,7 @@ def placed_table(placed: Sequence[Placed]) -> list[str]:
 
 
 def best_table(placed: Sequence[Placed], published: Sequence[Published]) -> list[str]:
-    """The best batches beside those that are published: table VI."""
+    """Returns the best batches beside the published ones: table VI."""
     rows = [[one.machine, _number(one.seconds, 3), str(one.batch), ""] for one in published]
     mapped = min(placed, key=lambda row: row.greedy)
     best = min(placed, key=lambda row: row.exact)
@@ -221,7 +221,7 @@ def _number(value: float, digits: int) -> str:
 
 
 def describe(profile: Profile, published: Sequence[Published]) -> str:
-    """All tables of a network."""
+    """Returns all tables of a network."""
     lines = [f"{device.name}: {device.title}" for device in profile.devices]
     lines += [f"noise: {profile.machine['noise']}", "", *operators_table(profile)]
     for batch in profile.batches():

@@ -2,14 +2,16 @@
 
 Files are models, which are profiled first, or profiles. LCE's paper asks what full-precision
 shortcuts cost in binarized networks (its figure 9), and whether multiply-accumulates tell how long
-a network takes (figure 10). This answers both from profiles: the share of each class of operators
-in a network's time, and the time of each class and of each network beside its
-multiply-accumulates. What the figures draw was not at hand, so nothing is compared with them.
+a network takes (figure 10). This program answers both from profiles: the share of each class of
+operators in a network's time, and the time of each class and of each network beside its
+multiply-accumulates. The numbers behind the figures were not available, so nothing is compared with
+them.
 
-An operator takes what it takes alone: on the device where that was measured, else on the host. So
-a shortcut that the engine computes within a convolution counts in full; what fusing saves stands
-beside the sum, as does the time measured of the whole model. What a shortcut costs the operators
-around it, such as a convolution that writes floats instead of bits, is in their times.
+The time of an operator is that of the operator alone: on the device if it was measured there, else
+on the host. So a shortcut that the engine computes within a convolution counts in full; the saving
+by fusing stands beside the sum, and so does the measured time of the whole model. The cost of a
+shortcut for the operators around it, such as a convolution that writes floats instead of bits, is
+in their times.
 """
 
 import argparse
@@ -29,7 +31,7 @@ from larq_engine.python.operators import known_op
 from larq_engine.python.text_table import align_columns
 
 BINARY, QUANTIZING, SHORTCUTS = "binary convolutions", "quantizing", "shortcuts"
-# The float ones (or of int8), by whether any binary convolution runs before them.
+# Convolutions of floats or int8, before the first binary convolution and after it.
 FIRST, BETWEEN = "first convolutions", "later float convolutions"
 POOLING, DENSE, OTHERS = "pooling", "dense", "others"
 CLASSES = (BINARY, QUANTIZING, SHORTCUTS, FIRST, BETWEEN, POOLING, DENSE, OTHERS)
@@ -40,8 +42,8 @@ _CONVOLUTIONS = ("CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV")
 _POOLING = ("LceBMaxPool2d", "MAX_POOL_2D", "AVERAGE_POOL_2D", "MEAN")
 _DENSE = ("FULLY_CONNECTED", "BATCH_MATMUL")
 
-# So many binary multiply-accumulates count as one of floats: LCE's paper found binary convolutions
-# 15.0 times as fast as float32 ones, in the mean of its 48.
+# This number of binary multiply-accumulates counts as one of floats: LCE's paper found binary
+# convolutions 15.0 times as fast as float32 ones, in the mean of its 48.
 EQUIVALENT = 15.0
 
 
@@ -60,12 +62,12 @@ class Network:
 
     name: str
     parts: Mapping[str, Part]
-    saved: float  # seconds, by what the device fuses
+    saved: float  # seconds that fusing saves on the device
     measured: float | None  # seconds of the whole model
 
     @property
     def seconds(self) -> float:
-        """The sum of all operators, alone."""
+        """Sum of the operators' own times."""
         return sum(part.seconds for part in self.parts.values())
 
     @property
@@ -80,17 +82,17 @@ class Network:
 
     @property
     def equivalent(self) -> float:
-        """Multiply-accumulates, the binary ones for what they are worth in floats."""
+        """Multiply-accumulates; binary ones count as much less as they are faster."""
         return self.floats + self.binary / EQUIVALENT
 
     @property
     def whole(self) -> float:
-        """Seconds: as measured, else the sum less what fusing saves."""
+        """Seconds of the whole model: measured, else the sum less the saving by fusing."""
         return self.seconds - self.saved if self.measured is None else self.measured
 
 
 def classes_of(ops: Sequence[Op]) -> list[str]:
-    """The class of each operator, in order."""
+    """Returns the class of each operator, in order."""
     kinds = [known_op(op.op).name for op in ops]
     first = kinds.index("LceBconv2d") if "LceBconv2d" in kinds else len(kinds)
     return [_class_of(kind, op, op.id < first) for kind, op in zip(kinds, ops, strict=True)]
@@ -101,7 +103,7 @@ def _class_of(kind: str, op: Op, is_first: bool) -> str:
         return BINARY
     if kind in _QUANTIZING:
         return QUANTIZING
-    # Of two values: what adds a constant, such as a bias, joins nothing.
+    # An operator joins two values; one that adds a constant, such as a bias, joins nothing.
     if kind in _JOINING and len(set(op.inputs)) > 1:
         return SHORTCUTS
     if kind in _CONVOLUTIONS:
@@ -115,12 +117,12 @@ def network_of(profile: Profile, device: str = CPU, threads: int | None = None) 
     """Sums up a profile at its smallest batch.
 
     Args:
-        profile: What was measured.
-        device: Where operators run that were measured there; the others run on the host.
-        threads: A number that was measured; the smallest if None.
+        profile: The measurements.
+        device: The device of operators that were measured there; the others run on the host.
+        threads: A number of threads that was measured; the smallest if None.
 
     Raises:
-        ValueError: Nothing was measured there, or not all operators alone.
+        ValueError: Nothing was measured there, or some operator was not measured alone.
     """
     batch, threads = profile.batches()[0], threads or profile.threads()[0]
     names = list(dict.fromkeys([device, HOST]))
@@ -159,7 +161,7 @@ def network_of(profile: Profile, device: str = CPU, threads: int | None = None) 
 
 
 def share_rows(networks: Sequence[Network]) -> list[list[str]]:
-    """A row for each network: the share of each class in its time."""
+    """Returns a row for each network: the share of each class in its time."""
     return [
         [
             network.name,
@@ -173,7 +175,7 @@ def share_rows(networks: Sequence[Network]) -> list[list[str]]:
 
 
 def class_rows(networks: Sequence[Network]) -> list[list[str]]:
-    """A row for each class of each network: what it multiplies, and how fast."""
+    """Returns a row for each class of each network: its multiply-accumulates, and their rate."""
     return [
         [
             network.name,
@@ -190,7 +192,7 @@ def class_rows(networks: Sequence[Network]) -> list[list[str]]:
 
 
 def mac_rows(networks: Sequence[Network]) -> list[list[str]]:
-    """A row for each network: what it multiplies, and how fast."""
+    """Returns a row for each network: its multiply-accumulates, and their rate."""
     return [
         [
             network.name,
@@ -263,7 +265,7 @@ def main() -> None:
 
 
 def names_of(files: Sequence[Path]) -> list[str]:
-    """Those of the files, with their folders where two would have the same name."""
+    """Returns the names of the files, with their folders if two would have the same name."""
     stems = [path.stem for path in files]
     return stems if len(set(stems)) == len(stems) else [str(path) for path in files]
 

@@ -1,5 +1,5 @@
-// Whether a placed network takes what was predicted: one with known costs on two devices, all on
-// the one, all on the other, and as the exact assignment says, in turns.
+// Compares the time of a placed network with the prediction. The network has known costs on two
+// devices; it runs all on the one, all on the other, and as the exact assignment says, in turns.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -15,7 +15,7 @@ namespace larq_engine::testing {
 namespace {
 
 constexpr int kRounds = 200;
-constexpr uint8_t kGarbage = 0x11;  // in outputs: what a run leaves unwritten shows
+constexpr uint8_t kGarbage = 0x11;  // shows outputs that a run leaves unwritten
 
 struct Contender {
   std::string name;
@@ -53,7 +53,7 @@ void Measure(Contender& contender, const Outputs& expected) {
   contender.equal &= std::equal(output.begin(), output.end(), expected[0].begin());
 }
 
-// Whether all outputs are equal to those of the engine on the CPU alone.
+// Runs the comparison; returns true if all outputs equal those of the engine on the CPU alone.
 bool RunAll() {
   const SlowNetwork network;
   const AssignProblem& problem = network.problem();

@@ -1,4 +1,4 @@
-"""What placing gains on models: `python -m benchmarks.placing.models MODEL.tflite...`.
+"""The gain of placing on models: `python -m benchmarks.placing.models MODEL.tflite...`.
 
 Profiles each model, places it, and runs it with its placement and without in turns, on the same
 input. A placement whose outputs are not those of the engine's own choice has no time. Each round
@@ -70,7 +70,7 @@ def _compare(
 
 
 def _count_elsewhere(content: bytes, placed: PlacedModel, threads: int) -> int:
-    """How many operators are on another device than by the engine's own choice."""
+    """Counts the operators on another device than by the engine's own choice."""
     model = larq_engine.Interpreter(content, num_threads=threads)
     rows = model.profile([np.zeros(model.input_shapes[0], np.float32)], runs=1)
     own = {node: row.device for row in rows for node in (row.node, *row.absorbed)}
