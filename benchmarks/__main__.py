@@ -1,7 +1,7 @@
 """All benchmarks one after the other: `python -m benchmarks [PART...] [--results FOLDER]`.
 
 Each part is a process of its own and leaves a file, and its plot beside it, in FOLDER. The exit
-status is 1 if a part had something that was to be measured and was not.
+status is 1 if a part did not measure something that it should have measured.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from benchmarks.machine import ROOT
 
-# Part -> the file that it leaves, and its command.
+# Maps a part to the file that it leaves, and its command.
 PARTS: dict[str, dict[str, tuple[str, ...]]] = {
     "kernels": {"kernels": ("benchmarks.bgemm",)},
     "convs": {"convs": ("benchmarks.convs",)},
@@ -71,7 +71,7 @@ def parse_options() -> tuple[argparse.Namespace, list[str]]:
 def plan(
     parts: Sequence[str], results: Path, flags: Sequence[str]
 ) -> Iterator[tuple[str, list[str]]]:
-    """Yields the name of each file that there will be, and the command that makes it."""
+    """Yields the name of each file that the parts leave, and the command that makes it."""
     for part in dict.fromkeys(parts):
         for title, (module, *arguments) in PARTS[part].items():
             command = [sys.executable, "-m", module, *arguments]

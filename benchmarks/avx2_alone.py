@@ -1,7 +1,7 @@
-"""Hides what is newer than AVX2 from XNNPACK: another CPU then stands for one with AVX2 alone.
+"""Hides instructions newer than AVX2 from XNNPACK, so that the CPU stands for one with only AVX2.
 
-There is no option for that. XNNPACK asks a table in LiteRT's library, which says what the CPU has;
-there the entries are cleared before XNNPACK looks. Our own kernels are a matter of `kernel`.
+There is no option for that. XNNPACK reads a table in LiteRT's library that says what the CPU has;
+this module clears entries of it before XNNPACK looks. Our own kernels are chosen by `kernel`.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ import importlib.util
 import subprocess
 from pathlib import Path
 
-# Ours, of the highest ISA that stays, for all binary layers.
+# Our row of the highest ISA that stays, for all binary layers.
 KERNEL = "bgemm_i32_8x32x32_avx2"
 
 _LIBRARY = "libpywrap_litert_common.so"
 _TABLE, _FILL = "cpuinfo_isa", "cpuinfo_initialize"
-# Places in cpuinfo's struct cpuinfo_x86_isa, for 64 bits, a byte each: SSE3 to SSE4.2, AVX, FMA,
-# F16C and AVX2; AVX-VNNI, AVX-512, AVX10, AMX and what came to AVX with them.
+# Places in cpuinfo's struct cpuinfo_x86_isa, for 64 bits, a byte each. SHOWN are SSE3 to SSE4.2,
+# AVX, FMA, F16C and AVX2; HIDDEN are AVX-VNNI, AVX-512, AVX10, AMX and what came to AVX with them.
 SHOWN = (16, 17, 18, 19, 22, 24, 27, 28)
 HIDDEN = (23, *range(29, 56))
 
 
 def hide_newer() -> None:
-    """To be called before a host runs anything.
+    """Hides the newer instructions; a program calls it before a host runs anything.
 
     Raises:
         RuntimeError: LiteRT's library is another one than this knows, or the CPU has no AVX2.
@@ -36,7 +36,7 @@ def hide_newer() -> None:
 
 
 def find_table() -> ctypes.Array[ctypes.c_ubyte]:
-    """What XNNPACK asks, as far as it is known here."""
+    """Returns the table that XNNPACK reads, up to its last known entry."""
     import ai_edge_litert.interpreter  # noqa: F401 - loads the library
 
     spec = importlib.util.find_spec("ai_edge_litert")

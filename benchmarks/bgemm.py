@@ -1,6 +1,7 @@
 """Measures the micro-kernels in L1 against this core's limits: `python -m benchmarks.bgemm`.
 
-Runs what `bazel build //benchmarks/kernels:bgemm_bench` builds, which checks every row first.
+Runs the program that `bazel build //benchmarks/kernels:bgemm_bench` builds, which checks every row
+first.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Compares two result files: `python -m benchmarks.compare [BEFORE.json] AFTER.json`.
 
-Takes what any benchmark writes with --json. Above 1 is faster than before. A ratio is marked
-`~` where the quartiles of both files overlap: then it may be chance. Without BEFORE it is what is
-kept of such cores (kept.py).
+Takes what any benchmark writes with --json. Above 1 is faster than before. A ratio is marked `~` if
+the quartiles of both files overlap: then it may be chance. Without BEFORE it is the kept result of
+such cores (kept.py).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def main() -> int:
 
 
 def _before(file: Path | None, after: dict[str, Any]) -> tuple[Path, dict[str, Any]]:
-    """Returns what to compare with, and where it is from."""
+    """Returns the results to compare with, and their file."""
     if file is not None:
         return file, read_results(file)
     file, name = kept_file(after), run_name(after)
@@ -68,7 +68,7 @@ def _before(file: Path | None, after: dict[str, Any]) -> tuple[Path, dict[str, A
 
 
 def describe(content: dict[str, Any]) -> str:
-    """Says what the code was measured with: if that differs, the ratios mean little."""
+    """Describes how the code was measured: if that differs, the ratios mean little."""
     facts = [f"compiler {content['compiler']}"]
     if "commit" in content:  # bgemm_bench itself writes none
         facts = [f"commit {content['commit']}", *facts, content["machine"]["cpu"]]
@@ -87,7 +87,7 @@ def by_subject(content: dict[str, Any]) -> Results:
 
 
 def format_ratios(before: Results, after: Results) -> str:
-    """A table of subjects and cases, the more numerous of the two down the page."""
+    """Returns a table of subjects and cases, the more numerous of the two down the page."""
     subjects = list(dict.fromkeys((*before, *after)))
     cases = list(dict.fromkeys(case for row in (*before.values(), *after.values()) for case in row))
     pairs = {
@@ -111,7 +111,7 @@ def format_ratios(before: Results, after: Results) -> str:
 
 
 def find_slower(before: Results, after: Results) -> list[str]:
-    """What takes longer by more than 1 %, its quartiles apart."""
+    """Finds cases that take over 1 % longer, with quartiles that do not overlap."""
     return [
         f"{subject} {case}"
         for subject, row in before.items()

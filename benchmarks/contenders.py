@@ -1,4 +1,4 @@
-"""Who takes part in the benchmarks, and the client side of peers/worker.py."""
+"""The contenders of the benchmarks, and the client side of peers/worker.py."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ import numpy.typing as npt
 HERE = Path(__file__).resolve().parent
 WORKER = HERE / "peers" / "worker.py"
 PEERS_PYTHON = HERE / "peers" / ".venv" / "bin" / "python"
-_PEERS_STAMP = HERE / "peers" / ".venv" / ".setup-peers"  # the last that their set-up writes
+_PEERS_STAMP = HERE / "peers" / ".venv" / ".setup-peers"  # the last file that their set-up writes
 NO_PEERS = "the peers are not installed; run `make peers`"
 
-# Quiet, and whatever Keras this process uses, the peers have only the one in their TensorFlow.
+# TensorFlow is quiet, and the peers have only the Keras in their TensorFlow, whatever Keras this
+# process uses.
 TENSORFLOW_OF_LCE = {"TF_CPP_MIN_LOG_LEVEL": "2", "TF_USE_LEGACY_KERAS": "0"}
 
 
 def have_peers() -> bool:
-    """Whether `make peers` was run to its end."""
+    """Tells whether `make peers` was run to its end."""
     return _PEERS_STAMP.exists()
 
 
@@ -99,7 +100,7 @@ class Worker:
             raise
 
     def load(self, key: str, model: bytes | Path, threads: int) -> list[str]:
-        """Returns the names of the kernels that were chosen, where the contender tells."""
+        """Loads a model; returns the names of the chosen kernels, if the contender tells them."""
         path = model
         if isinstance(path, bytes):
             path = Path(self._folder.name) / f"{key}.tflite"
@@ -109,7 +110,7 @@ class Worker:
         return kernels
 
     def run(self, key: str, x: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
-        """Returns all outputs."""
+        """Runs a model; returns all outputs."""
         given, taken = (Path(self._folder.name) / f"{key}.{end}" for end in ("in.npy", "out.npz"))
         np.save(given, x)
         self._ask({"do": "run", "key": key, "input": str(given), "output": str(taken)})
@@ -122,7 +123,7 @@ class Worker:
 
     def close(self) -> None:
         with contextlib.suppress(BrokenPipeError):  # it may have died with a request unread
-            self._requests.close()  # the worker ends when its input does
+            self._requests.close()  # the worker ends when its input ends
         self._process.wait()
         self._replies.close()
         self._log.close()

@@ -1,5 +1,7 @@
-"""Builds the .tflite models that the contenders run: one layer, chained so that the layer dominates
-over handing arrays in and out. All have the same +-1 weights (`Layer.signs`):
+"""Builds the .tflite models that the contenders run: one layer, in a chain.
+
+The chain makes the layer dominate over passing arrays in and out. All have the same +-1 weights
+(`Layer.signs`):
 
   binary      float -> LceQuantize -> LceBconv2d -> float     padding SAME with +1
   float32     float -> CONV_2D -> float                       padding SAME with 0
@@ -36,23 +38,23 @@ from tests.oracle import Conv, pack_bits
 
 # Activations of the int8 model: value = INT8_SCALE * q, range about -2..2.
 INT8_SCALE = 1 / 64
-INT8_WEIGHT = 127  # what +1 becomes in a per-channel symmetric int8 filter
+INT8_WEIGHT = 127  # value of +1 in a per-channel symmetric int8 filter
 
 # Gain of a float or int8 layer: below 1, so that float32 rounding dies out along the chain and the
-# check can be tight; the input must still be felt at the end of it.
+# check can be tight, but not so small that the input has no effect at the end of the chain.
 GAIN = 0.5
 
 
 @dataclass(frozen=True)
 class Layer:
-    """The constants of one layer; the same +-1 weights whatever the arithmetic."""
+    """Constants of one layer; the +-1 weights are the same in any arithmetic."""
 
     signs: npt.NDArray[np.float32]  # +-1, [out, kernel, kernel, in]
-    multiplier: npt.NDArray[np.float32]  # of the binary form, per output channel
-    bias: npt.NDArray[np.float32]  # of the binary form
-    scale: npt.NDArray[np.float32]  # of the float and int8 form: weight = scale * sign
+    multiplier: npt.NDArray[np.float32]  # for the binary form, per output channel
+    bias: npt.NDArray[np.float32]  # for the binary form, per output channel
+    scale: npt.NDArray[np.float32]  # for the float and int8 form: weight = scale * sign
     offset: npt.NDArray[np.float32]  # bias of the float and int8 form
-    thresholds: npt.NDArray[np.int32]  # of the form that writes bits
+    thresholds: npt.NDArray[np.int32]  # for the form that writes bits
 
     @property
     def int8_weight_scale(self) -> npt.NDArray[np.float32]:
@@ -74,14 +76,14 @@ def make_layer(shape: ConvShape, seed: int) -> Layer:
     filter_shape = (shape.channels, shape.kernel, shape.kernel, shape.channels)
     multiplier = rng.integers(1, 25, shape.channels) * rng.choice([-1, 1], shape.channels) / 16
     spread = GAIN / np.sqrt(shape.depth)
-    spread_of_counts = np.sqrt(shape.depth) / 2  # of the differing bits of random operands
+    spread_of_counts = np.sqrt(shape.depth) / 2  # spread of the differing bits of random operands
     return Layer(
         signs=rng.choice([-1, 1], filter_shape).astype(np.float32),
         multiplier=multiplier.astype(np.float32),
         bias=((2 * rng.integers(-64, 64, shape.channels) + 1) / 32).astype(np.float32),
         scale=(spread * rng.uniform(0.5, 1.5, shape.channels)).astype(np.float32),
         offset=rng.uniform(-1, 1, shape.channels).astype(np.float32),
-        # Near the middle of what is compared with them, or all bits would be the same.
+        # Thresholds are near the middle of the sums, or all bits would be the same.
         thresholds=np.rint(rng.normal(shape.depth / 2, spread_of_counts, shape.channels)).astype(
             np.int32
         ),
@@ -105,7 +107,7 @@ def build_binary(shape: ConvShape, layer: Layer, layers: int) -> bytes:
 
 
 def build_arrays(shape: ConvShape, layer: Layer, layers: int) -> bytes:
-    """The same for who reads no .tflite files, as a .npz file."""
+    """Returns the layers as an .npz file, for contenders that read no .tflite files."""
     file = io.BytesIO()
     np.savez(
         file,

@@ -1,8 +1,8 @@
-"""Convolutions as the benchmarks measure them: a model in each form, and what it must answer.
+"""Convolutions as the benchmarks measure them: a model in each form, and its right answer.
 
-A time is that of one layer: some layers are fed, invoked and read together, and the time divided. A
-binary layer includes its LceQuantize, because a network that hands floats from layer to layer pays
-for it.
+A time is that of one layer: some layers are fed, invoked and read together, and the time is
+divided. A binary layer includes its LceQuantize, because a network that passes floats from layer to
+layer pays for it.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from benchmarks.shapes import ConvShape
 
 SEED = 2024
 
-# A layer from bits to bits hands over next to nothing and takes a tenth of a millisecond, of which
-# a call from Python would be a tenth.
+# A layer from bits to bits passes next to nothing and takes a tenth of a millisecond, of which a
+# call from Python would be a tenth.
 BITS_CHAIN = 4
 
 Array = npt.NDArray[Any]
@@ -32,13 +32,13 @@ Layer = conv_models.Layer
 
 @dataclass(frozen=True)
 class Form:
-    """One arithmetic: builds the model of a number of layers and computes what it must answer."""
+    """One arithmetic: builds the model of a number of layers and computes its right answer."""
 
     build: Callable[[ConvShape, Layer, int], bytes]
     expect: Callable[[Array, Layer, int], Array]
     input_type: type[np.generic] = np.float32
     checked: str = "equal"
-    longer: int = 1  # than ConvShape.chain
+    longer: int = 1  # times as long as ConvShape.chain
 
 
 _BINARY = Form(conv_models.build_binary, expected.expect_binary)

@@ -1,7 +1,8 @@
 """Measures the convolutions A to D against LCE, OpenVINO and XNNPACK: `python -m benchmarks.convs`.
 
-Between floats, as all contenders can, and of larq_engine also from bits to floats and from bits to
-bits: the closer a layer is to being nothing but its product, the closer to the limit it can come.
+All contenders compute between floats. For larq_engine, layers from bits to floats and from bits to
+bits are measured, too: the less a layer does beside its product, the closer it can come to the
+limit.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the models of conv_models.py must answer, in plain NumPy: independent of every contender.
+"""Right answers of the models of conv_models.py, in plain NumPy: independent of every contender.
 
 binary   y = multiplier * conv(sign(x), signs; border +1) + bias, exact in float32
 float32  y = scale * conv(x, signs; border 0) + offset, in float64
@@ -43,7 +43,7 @@ def expect_bits(x: npt.NDArray[np.int32], layer: Layer, layers: int) -> npt.NDAr
 def expect_bits_float(
     x: npt.NDArray[np.int32], layer: Layer, layers: int
 ) -> npt.NDArray[np.float32]:
-    """One layer, however many there are side by side."""
+    """Computes one layer, whatever the number of layers side by side."""
     return expect_binary(unpack_bits(x, layer.signs.shape[3]), layer, 1)
 
 
@@ -66,7 +66,7 @@ def expect_int8(x: npt.NDArray[np.int8], layer: Layer, layers: int) -> npt.NDArr
 
 
 def find_error(actual: npt.NDArray[np.generic], expected: npt.NDArray[np.generic]) -> str | None:
-    """Says how `actual` differs from the expected array, or None if it is right."""
+    """Describes how `actual` differs from the expected array; returns None if it is right."""
     if actual.shape != expected.shape:
         return f"shape {actual.shape}, expected {expected.shape}"
     difference = np.abs(actual.astype(np.float64) - expected.astype(np.float64))

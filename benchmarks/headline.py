@@ -14,7 +14,7 @@ from larq_engine.reporting.charts import Bar, Bars, draw_bars
 SOURCE = RESULTS / "intel-6-167.json"
 PICTURE = ROOT / "docs" / "images" / "headline.svg"
 
-# Contenders by their names in the file, and how they are drawn.
+# Contenders by their names in the file, with their labels and looks in the picture.
 SHOWN = {
     OURS.name: ("larq_engine", "device-0"),
     OPENVINO.name: ("OpenVINO, binary", "device-1"),
@@ -30,7 +30,7 @@ def main() -> None:
 
 
 def draw(summary: Mapping[str, Any]) -> bytes:
-    """Bars of the times of each layer, as an SVG file."""
+    """Draws bars of the times of each layer, as an SVG file."""
     groups: dict[str, list[Bar]] = {}
     for name, (label, role) in SHOWN.items():
         for result in summary["results"]:

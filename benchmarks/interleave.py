@@ -1,9 +1,9 @@
-"""How every benchmark against other engines measures.
+"""Measures contenders in rounds, as all benchmarks against other engines do.
 
 Every contender's output is checked first; one that is wrong or cannot run gets no time, the reason
-is printed after the table, and the exit status is 1. Then rounds, in each of which every contender
-runs every case for a moment, in an order that moves on from round to round, so that a change of
-clock or load meets all of them alike.
+is printed after the table, and the exit status is 1. Then come rounds. In each round every
+contender runs every case for a moment, in an order that moves on from round to round, so that a
+change of clock or load meets all of them alike.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class Trial:
     """One contender on one case.
 
     Attributes:
-        contender: Who runs it.
-        case: What is measured.
+        contender: The engine that runs.
+        case: The layer or model that is measured.
         model: Makes the file, or says where it is. May raise ContenderError.
         find_error: Runs the model and says what is wrong with its outputs, or None. The last input
             that it runs is the one that is timed.
-        checked: How close the outputs must be, in a word.
+        checked: A word for how close the outputs must be.
         repeats: How many times an invocation does what the case stands for.
     """
 
@@ -97,9 +97,9 @@ def measure(
     make_trials: MakeTrials,
     options: argparse.Namespace,
 ) -> dict[str, Any]:
-    """Returns the summary: who is absent and why, what was measured, and with what."""
+    """Returns the summary: absent contenders with reasons, the results, and the conditions."""
     cores = machine.pin_to_cores(options.threads)
-    description = machine.describe_machine(cores)  # now: the load average is still that of others
+    description = machine.describe_machine(cores)  # before our own load
     progress = Progress()
     results = Results(OURS.name, [c.name for c in contenders if c.is_peer], options.threads)
     workers = _start_workers(contenders, results, progress)
@@ -122,7 +122,7 @@ def measure(
 
 
 def finish(summary: dict[str, Any], file: Path | None, plot: Plot | None = None) -> int:
-    """Prints the table, writes and plots the results beside it if wanted; returns the status."""
+    """Prints the table, and writes and plots the results if wanted; returns the exit status."""
     print("\n" + format_table(summary))
     if file:
         file.write_text(json.dumps(summary, indent=1) + "\n")
@@ -153,7 +153,7 @@ def _load_and_check(
     results: Results,
     progress: Progress,
 ) -> list[Trial]:
-    """Loads every model; returns the trials of those that answer right."""
+    """Loads every model; returns the trials of those with right answers."""
     right: list[Trial] = []
     for trial in trials:
         contender, case = trial.contender, trial.case
@@ -209,7 +209,7 @@ def _measure_round(
 
 
 def by_case(trials: Iterable[Trial]) -> list[list[Trial]]:
-    """Trials of the same case together, in the order in which the cases come up."""
+    """Groups trials of the same case, in the order in which the cases come up."""
     groups: dict[str, list[Trial]] = {}
     for trial in trials:
         groups.setdefault(trial.case.name, []).append(trial)
@@ -217,6 +217,6 @@ def by_case(trials: Iterable[Trial]) -> list[list[Trial]]:
 
 
 def rotate(group: list[Trial], number: int) -> list[Trial]:
-    """Another one comes first in each round."""
+    """Rotates a group, so that another trial comes first in each round."""
     first = number % len(group)
     return [*group[first:], *group[:first]]

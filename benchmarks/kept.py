@@ -18,7 +18,7 @@ RESULTS = ROOT / "benchmarks" / "results"
 
 Summary = dict[str, Any]  # as a benchmark writes it
 
-# What is kept of a run, and of each of its results.
+# Fields that are kept of a run, and of each of its results.
 _RUN = ("benchmark", "commit", "compiler", "limits_gmac_per_s", "profiles")
 _MACHINE = ("cpu", "cpu_ids", "features")
 _RESULT = ("case", "title", "macs", "subject", "median_ns", "quartiles_ns")
@@ -49,7 +49,7 @@ def main() -> int:
 
 
 def read_kept(file: Path) -> dict[str, Summary]:
-    """Reads what is kept of a kind of core, by the names of runs."""
+    """Reads the kept results of a kind of core, by the names of runs."""
     runs: dict[str, Summary] = json.loads(file.read_text())
     return runs
 
@@ -61,7 +61,7 @@ def run_name(content: Summary) -> str:
 
 
 def kept_file(content: Summary) -> Path:
-    """Returns where results of this kind of core are kept.
+    """Returns the file of kept results of this kind of core.
 
     Raises:
         ValueError: The results do not say on what they were measured.
@@ -80,7 +80,7 @@ def kind_of_core(machine: dict[str, Any]) -> str:
 
 
 def check_worth(content: Summary, file: Path) -> None:
-    """Raises ValueError for results that say too little to be compared with later."""
+    """Raises ValueError for results that say too little for later comparisons."""
     if content.get("noise", {}).get("noisy", True):
         raise ValueError(f"{file}: expected a quiet run, got a noisy one; measure again")
     if "+" in content.get("commit", "+"):
@@ -101,7 +101,7 @@ def check_worth(content: Summary, file: Path) -> None:
 
 
 def worth_keeping(content: Summary) -> Summary:
-    """Returns what is kept of a run."""
+    """Returns the parts of a run that are kept."""
     return {
         **_some(content, _RUN),
         "machine": _some(content["machine"], _MACHINE),
@@ -115,7 +115,7 @@ def _some(content: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def as_text(runs: dict[str, Summary]) -> str:
-    """Writes JSON with a line for each result, so that a change of one is a change of a line."""
+    """Returns JSON with a line for each result, so that a change of one is a change of a line."""
     texts = []
     for name, run in sorted(runs.items()):
         lines = [

@@ -100,7 +100,7 @@ def compare(
     rounding: float = 0.0,
     kernel: str = "auto",
 ) -> tuple[str, ...]:
-    """The row of a model."""
+    """Returns the row of a model."""
     before, after = plug_ins
     times = []
     for _ in range(rounds):
@@ -120,12 +120,12 @@ def _are_alike(before: Sequence[np.ndarray], after: Sequence[np.ndarray], roundi
 
 
 def _same_bits(a: np.ndarray, b: np.ndarray) -> bool:
-    """Not np.array_equal: to it a NaN is not itself, and 0 is -0."""
+    """Compares bits: for np.array_equal, a NaN is not equal to itself, and 0 is equal to -0."""
     return a.tobytes() == b.tobytes()
 
 
 def _are_near(a: np.ndarray, b: np.ndarray, rounding: float) -> bool:
-    """Not without rounding, and never of NaN."""
+    """Tells whether arrays differ by rounding only; false if none is allowed, or for NaN."""
     return rounding > 0 and bool(np.abs(a - b).max() <= rounding * np.abs(a).max())
 
 

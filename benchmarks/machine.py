@@ -1,4 +1,4 @@
-"""What a result depends on besides the code: the CPU and its limits, the cores used, the commit."""
+"""Conditions of a result besides the code: the CPU and its limits, the cores used, the commit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 BGEMM_BENCH = ROOT / "bazel-bin" / "benchmarks" / "kernels" / "bgemm_bench"
 
-# The features that decide how fast binary, int8 and float convolutions can be.
+# Features that decide how fast binary, int8 and float convolutions can be.
 TELLING_FEATURES = (
     *("popcnt", "avx2", "fma", "avx_vnni", "avx512bw", "avx512_vnni", "avx512_bitalg"),
     *("avx512_vpopcntdq", "amx_int8", "asimd", "asimddp", "i8mm", "sve", "sme"),
@@ -57,7 +57,7 @@ def describe_commit() -> str:
 
 
 def measure_limits() -> dict[str, Any] | None:
-    """Lets bgemm_bench measure what this core can do right now; None if it is not built."""
+    """Lets bgemm_bench measure this core's present limits; returns None if it is not built."""
     if not BGEMM_BENCH.exists():
         return None
     output = subprocess.run(

@@ -2,11 +2,11 @@
 
 Every contender gets the file that its own converter makes of the same model with the same weights
 (zoo_cache.py), and must answer as Keras does. Only int8 cannot: its rounding flips signs, after
-which a binarized network goes another way. It is held to answers that still resemble Keras', which
-catches a file that is broken and no more.
+which a binarized network goes another way. Its answers must only resemble Keras', which finds no
+more than files that are broken.
 
-The profile that comes with it is of larq_engine alone, by groups of operators. What the host runs
-is one group: its interpreter does not tell the times of single operators.
+The profile that comes with it is of larq_engine only, by groups of operators. The host's operators
+are one group, as its interpreter does not tell the times of single ones.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ MODELS = (
 
 CONTENDERS = (OURS, *PEERS, ONNX_FLOAT32, ONNX_INT8)
 
-# Contender.model -> the file in a model's folder; those of LCE and of ONNX are made apart.
+# Contender.model -> the file in a model's folder; the files of LCE and of ONNX are made separately.
 FILES = {"binary": "larq_engine.tflite", "float32": "float.tflite", "int8": "int8.tflite"}
 ONNX_FILES = {"onnx_float32": "float.onnx", "onnx_int8": "int8.onnx"}
 
 # Nothing passes its binary layers by, so flipped signs leave nothing of the answer (correlations of
-# 0.02 to 0.12): its int8 file cannot be told from a broken one, and what cannot be checked is not
-# timed.
+# 0.02 to 0.12): its int8 file cannot be told from a broken one, and a file that cannot be checked
+# is not timed.
 UNCHECKABLE_IN_INT8 = ("BinaryAlexNet",)
 
-# The fastest of so many profiles, each the mean of so many runs. On a shared machine the median of
-# five was once half as much again as the time that had just been measured.
+# Number of profiles, of which the fastest counts, and of runs for the mean in each. On a shared
+# machine the median of five was once half as much again as the time that had just been measured.
 PROFILES = 25
 PROFILE_RUNS = 8
 
@@ -73,7 +73,7 @@ GROUPS = (
 )
 
 # Untrained models answer different images alike, so this is not the 0.99 that one would hope for:
-# files as they should be come to 0.7, one that shuffles classes to 0.
+# right files come to 0.7, and one that shuffles classes to 0.
 LEAST_CORRELATION = 0.5
 
 FLOAT_CONVOLUTIONS = ("CONV_2D", "DEPTHWISE_CONV_2D")
@@ -198,7 +198,7 @@ def profile(name: str, threads: int) -> dict[str, float]:
 def group_fastest(tables: Sequence[ProfileTable]) -> dict[str, float]:
     """Sums the milliseconds of a run, by groups of operators, in the table that took least.
 
-    In that one other programs had the core the least.
+    During that run other programs used the core the least.
     """
     table = min(tables, key=lambda each: each.ms_per_run)
     groups = dict.fromkeys(GROUPS, 0.0)
@@ -216,7 +216,7 @@ def _group_of(op: str) -> int:
 
 
 def format_profiles(profiles: dict[str, dict[str, float]]) -> str:
-    """One row for each model, in milliseconds and shares."""
+    """Returns one row for each model, in milliseconds and shares."""
     rows = [
         [name, *(f"{ms:.2f} ({ms / sum(groups.values()):.0%})" for ms in groups.values())]
         for name, groups in profiles.items()

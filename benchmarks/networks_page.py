@@ -3,8 +3,8 @@
     .venv/bin/python examples/networks.py --results docs/networks.json
     .venv/bin/python -m benchmarks.networks_page
 
-What stands between the marks of the page is made from the file, and so are docs/images/networks_*
-and resnet18_*.
+The text between the marks of the page is made from the file, and so are docs/images/networks_* and
+resnet18_*.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from larq_engine.reporting.drawing import Drawing
 Results = Mapping[str, Mapping[str, Any]]
 
 DOCS = machine.ROOT / "docs"
-# As in the file, and as the page calls them.
+# Names of the files' kinds in the results, and on the page.
 FILES = {"float": "float", "int8": "int8", "ours": "ours", "our int8": "ours, int8"}
 _COLOURS = {"int8": "device-1", "ours": "device-0", "our int8": "device-2"}
 _RIGHT = {"keras": "Keras", "theirs_int8": "int8", "ours": "ours", "ours_int8": "ours, int8"}
@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def with_tables(page: str, results: Results) -> str:
-    """The page with what these results are between its marks."""
+    """Returns the page with tables of these results between its marks."""
     for part, chosen in _parts(results).items():
         begin, end = (f"<!-- {part}, of networks.json: {mark}. -->" for mark in ("begin", "end"))
         before, _, rest = page.partition(begin)
@@ -51,7 +51,7 @@ def with_tables(page: str, results: Results) -> str:
 
 
 def _parts(results: Results) -> dict[str, Results]:
-    """Each table's networks: all, and the one that may be partly in float."""
+    """Returns each table's networks: all, and the one that may be partly in float."""
     partly = {name: result for name, result in results.items() if name.startswith(_PARTLY)}
     plain = {name: result for name, result in results.items() if "-float" not in name}
     return {"networks": plain, "stages": {_stages(name): result for name, result in partly.items()}}
@@ -80,14 +80,14 @@ def _costs(results: Results) -> Iterator[str]:
 
 
 def _source(results: Results) -> str:
-    """Which machine and program gave them."""
+    """Returns the machine and the commit of the results."""
     machines = {f"{one['cpu']}, {one['threads']} thread(s)" for one in results.values()}
     commits = {one["commit"] for one in results.values()}
     return f"{'; '.join(sorted(machines))}; commit {', '.join(sorted(commits))}."
 
 
 def pictures(results: Results) -> dict[str, bytes]:
-    """By the names of their files."""
+    """Returns pictures by the names of their files."""
     parts = _parts(results)
     drawings = {
         f"{name}_{kind}": _draw_costs(parts[part], kind, title)

@@ -1,7 +1,7 @@
 """Draws the documents' pictures of results anew: `make pictures`.
 
-Each is drawn from results in the repository. Those of docs/examples.md are of networks that the
-examples train: examples/pictures.py draws them.
+Each is drawn from results in the repository. Only those of docs/examples.md, of networks that the
+examples train, are drawn by examples/pictures.py.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from benchmarks.machine import ROOT
 from tools import report_screenshots
 
 IMAGES = ROOT / "docs" / "images"
-# A profile of QuickNet's file, and its placement.
+# Folder with a profile of QuickNet's file, and its placement.
 QUICKNET = ROOT / "docs" / "quicknet"
 CHOSEN = 7  # the operator that the report's pictures show: a binarized convolution
 

@@ -1,4 +1,4 @@
-"""Draws results, in SVG."""
+"""Draws results in SVG."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-# Of each label, points of multiply-accumulates and seconds.
+# Points of multiply-accumulates and seconds for each label.
 Series: TypeAlias = Mapping[str, Sequence[tuple[float, float]]]
 
 
 def plot_macs(panels: Mapping[str, Series], title: str, file: Path) -> None:
-    """Latency of whole models over each panel's count of multiply-accumulates."""
+    """Draws the latency of whole models over each panel's count of multiply-accumulates."""
     figure = Figure(figsize=(11, 5), layout="constrained")
     figure.suptitle(title)
     all_axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
@@ -39,7 +39,7 @@ def _scatter(axes: Axes, series: Series, x_label: str, y_label: str) -> None:
 
 
 def plot_models(summary: dict[str, Any], file: Path) -> None:
-    """Latency of each model and contender, and where the time of ours goes."""
+    """Draws the latency of each model and contender, and the parts of our time."""
     figure = Figure(figsize=(11, 9), layout="constrained")
     above, below = figure.subplots(2, 1)
     names = list(dict.fromkeys(result["case"] for result in summary["results"]))
@@ -57,7 +57,7 @@ def plot_models(summary: dict[str, Any], file: Path) -> None:
     above.set_title(_title(summary))
 
     profiles = summary["profiles"]
-    # In colours that mean no contender.
+    # These colours stand for no contender.
     _stack(below, {name: profiles.get(name, {}) for name in names}, len(contenders))
     below.set(ylabel="ms an image")
     below.set_title(f"where {summary['ours']} spends it")
@@ -71,7 +71,7 @@ def plot_models(summary: dict[str, Any], file: Path) -> None:
 
 
 def plot_shares(shares: Mapping[str, Mapping[str, float]], title: str, file: Path) -> None:
-    """Of each model, the parts of its time in percent."""
+    """Draws the parts of each model's time in percent."""
     figure = Figure(figsize=(11, 5), layout="constrained")
     axes = figure.add_subplot()
     _stack(axes, shares, 0)
@@ -82,7 +82,7 @@ def plot_shares(shares: Mapping[str, Mapping[str, float]], title: str, file: Pat
 
 
 def _stack(axes: Axes, parts: Mapping[str, Mapping[str, float]], first_colour: int) -> None:
-    """A bar for each name, of parts one on the other."""
+    """Draws a bar for each name, of parts one on the other."""
     names = list(parts)
     bottom = [0.0] * len(names)
     groups = dict.fromkeys(group for found in parts.values() for group in found)
@@ -101,6 +101,6 @@ def _title(summary: dict[str, Any]) -> str:
 
 
 def _write(figure: Figure, file: Path) -> None:
-    # Without the date, and with the same names inside: equal results make equal files.
+    # The file has no date, and the same names inside: equal results make equal files.
     with matplotlib.rc_context({"svg.hashsalt": "larq_engine"}):
         FigureCanvasSVG(figure).print_svg(file, metadata={"Date": None})

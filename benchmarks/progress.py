@@ -6,7 +6,7 @@ import sys
 
 
 class Progress:
-    """Shows what is being done: on one line of a terminal, or each new stage on a line of a log."""
+    """Shows the present stage on one line of a terminal, or each new stage on a line of a log."""
 
     def __init__(self) -> None:
         self._stage = ""

@@ -1,8 +1,8 @@
 """Collects the samples of a benchmark and turns them into statistics and a table.
 
-Medians with quartiles, of single invocations over all rounds. A ratio is that of the medians in the
-table, so that a reader can recompute it. "% of ..." relates a rate to a limit that this machine
-showed in this run.
+Medians with quartiles are those of single invocations over all rounds. A ratio is that of the
+medians in the table, so that a reader can recompute it. "% of ..." relates a rate to a limit that
+this machine showed in this run.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from larq_engine.python.text_table import align_columns
 
-# A run is noisy when its processes were kept off the core for more than this share of the time, or
-# when the quartiles of the limit of a kernel that ran, measured in each round, are further apart.
+# A run is noisy if its processes were kept off the core for more than this share of the time, or if
+# the quartiles of the limit of a kernel that ran, measured in each round, are further apart.
 NOISE = 0.03
 
 Times = npt.NDArray[np.float64]
@@ -28,7 +28,7 @@ _BUILD_LIMITS = "tools/run_bazel.sh build //benchmarks/kernels:bgemm_bench"
 
 
 class Case(Protocol):
-    """What is measured, such as a layer or a model; `str()` describes it."""
+    """A layer or model that is measured; `str()` describes it."""
 
     @property
     def name(self) -> str: ...
@@ -37,7 +37,7 @@ class Case(Protocol):
 
 
 class Results:
-    """Samples by contender and case, and who is absent and why."""
+    """Samples by contender and case, and absent contenders with reasons."""
 
     def __init__(self, ours: str, peers: Sequence[str], threads: int) -> None:
         self._ours = ours
@@ -53,7 +53,7 @@ class Results:
         self._absences: list[dict[str, str]] = []
 
     def add_absence(self, contender: str, case: str, reason: str) -> None:
-        """Records why there is no result; drops the times of one that failed on the way."""
+        """Records why there is no result; drops the times of a contender that failed on the way."""
         self._absences.append({"contender": contender, "case": case, "reason": reason})
         for known in (self._wall, self._cpu, self._kernels):
             known.pop((contender, case), None)
@@ -133,14 +133,14 @@ class Results:
         if drifts:
             noise["drift_of_limit"] = max(drifts)
         wall = _total(self._wall)
-        if wall and self._threads == 1:  # CPU time of several threads says nothing of waiting
+        if wall and self._threads == 1:  # CPU time of several threads does not show waiting
             noise["time_held_off_the_core"] = max(0.0, 1 - _total(self._cpu) / wall)
         noise["noisy"] = any(value > NOISE for value in noise.values()) if noise else None
         return noise
 
 
 def describe_noise(noisy: bool | None) -> str:
-    """Says in a word what `noisy` of a run's noise means; None where nothing was measured."""
+    """Returns a word for `noisy` of a run's noise; None is for nothing measured."""
     return "unknown" if noisy is None else "NOISY" if noisy else "quiet"
 
 
@@ -156,7 +156,7 @@ def _relative_spread(values: list[float]) -> float:
 def compare(
     results: Sequence[dict[str, Any]], ours: str, peers: Sequence[str]
 ) -> dict[str, dict[str, dict[str, float]]]:
-    """Says for each peer how many times as fast we are, by case, and the means of that."""
+    """Returns how many times as fast we are as each peer, by case, and the means of that."""
     medians = {(result["subject"], result["case"]): result["median_ns"] for result in results}
     macs = {result["case"]: result["macs"] for result in results}
     ratios = {}
@@ -181,7 +181,7 @@ def find_means(ratios: Sequence[float], macs: Sequence[int]) -> dict[str, float]
 
 
 def format_table(summary: dict[str, Any]) -> str:
-    """Lays out the whole report for a terminal."""
+    """Returns the whole report as text for a terminal."""
     return "\n".join(
         [
             *_format_heading(summary),

@@ -1,4 +1,4 @@
-"""Reads what the benchmarks write with --json."""
+"""Reads the files that the benchmarks write with --json."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-WRONG_RESULT = "WRONG RESULT"  # how the reason begins why a case has no time
+WRONG_RESULT = "WRONG RESULT"  # beginning of the reason for a case without a time
 
 
 def read_results(file: Path) -> dict[str, Any]:

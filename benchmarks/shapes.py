@@ -30,10 +30,10 @@ class ConvShape:
 
     @property
     def chain(self) -> int:
-        """How many layers a model holds, to share what handing arrays in and out costs.
+        """Number of layers in a model, which share the cost of passing arrays in and out.
 
-        The larger the image the longer: every layer's share is 0.2 MB of floats. Not longer, to
-        keep the peers' weights cached: 10 layers of D in float32 took twice as long for each.
+        The larger the image the longer: every layer's share is 0.2 MB of floats. It is not longer,
+        to keep the peers' weights cached: 10 layers of D in float32 took twice as long for each.
         """
         return self.size // 7
 

@@ -1,8 +1,8 @@
-"""Interpreters that run in turns: what takes the time of one takes that of the others, too.
+"""Interpreters that run in turns: a disturbance of one disturbs the others, too.
 
-Where memory happens to lie makes two interpreters of one model differ by some percent. So a
-benchmark opens new ones for each round, and a second one of a model tells how much that is. Of
-packed weights it does not tell: interpreters share them, if one plug-in runs both.
+The place of memory makes two interpreters of one model differ by some percent. So a benchmark opens
+new ones for each round, and a second one of a model shows the size of that effect. The place of
+packed weights is no part of it: interpreters share them if one plug-in runs both.
 """
 
 import time
@@ -11,8 +11,8 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-_SECONDS = 0.1  # of a model in a turn
-_TURNS = 4  # of a round
+_SECONDS = 0.1  # seconds of a model in a turn
+_TURNS = 4  # turns of a round
 
 
 class Model(Protocol):
@@ -25,10 +25,10 @@ AnyModel = TypeVar("AnyModel", bound=Model)
 
 
 def time_round(opened: list[AnyModel], image: np.ndarray) -> list[float]:
-    """The median seconds of each; another one comes first in each turn.
+    """Returns the median seconds of each; another one comes first in each turn.
 
-    Takes the models out of the list: those that the next round opens would find their packed
-    weights where these still have them.
+    The models are taken out of the list, as models of the next round would otherwise find their
+    packed weights where these still have them.
     """
     samples: list[list[float]] = [[] for _ in opened]
     for turn in range(_TURNS * len(opened)):
@@ -39,7 +39,7 @@ def time_round(opened: list[AnyModel], image: np.ndarray) -> list[float]:
 
 
 def compare_rounds(times: Sequence[Sequence[float]]) -> tuple[str, ...]:
-    """Cells of a table: milliseconds of a model and of another, their ratio, its range, the noise.
+    """Returns cells of a table: milliseconds of both models, their ratio, its range, the noise.
 
     Args:
         times: The seconds of each round: the model's, the other's, and the model's a second time.

@@ -1,8 +1,8 @@
 """The tables of docs/zoo.md: `python -m benchmarks.zoo [MODEL...]` converts the models of larq_zoo.
 
-Each is compared with Keras first; one whose outputs differ gets no row, what was wrong is printed
-after the tables, and the exit status is 1. What LCE makes of the same models and weights is in a
-file that --record-lce measures anew.
+Each model is compared with Keras first; one whose outputs differ gets no row, the fault is printed
+after the tables, and the exit status is 1. The results of LCE for the same models and weights are
+in a file that --record-lce measures anew.
 """
 
 from __future__ import annotations
@@ -46,19 +46,20 @@ MODELS = (
     "DoReFaNet",
 )
 
-# Of the range of an image's outputs. Rounding comes to 1e-5 (BinaryAlexNet before conversion); one
-# wrong weight of a binary layer of QuickNetSmall to at least 5e-4 for one of the images.
+# Largest error, as a share of the range of an image's outputs. Rounding comes to 1e-5
+# (BinaryAlexNet before conversion); one wrong weight of a binary layer of QuickNetSmall to at least
+# 5e-4 for one of the images.
 TOLERANCE = 1e-4
 
 Array = npt.NDArray[Any]
-Record = dict[str, Any]  # what zoo_case.py found, or what LCE made of a model
+Record = dict[str, Any]  # findings of zoo_case.py, or of LCE's conversion
 
-# Reasons that differ only in it are one.
+# Reasons that differ only in the tensor's name are one.
 _TENSOR_NAME = re.compile(" '[^']*'")
 
 
 class CaseError(Exception):
-    """A process that converts a model failed; the text is the end of what it said."""
+    """A process that converts a model failed; the text is the end of its output."""
 
 
 def main() -> int:
@@ -116,7 +117,7 @@ def examine(name: str, *options: str) -> Record:
 
 
 def compare(outputs: Array, right: Array) -> Record:
-    """For each image: the largest difference, in ranges of the outputs; is it the same class?"""
+    """Returns each image's largest difference, in ranges of the outputs, and equality of class."""
     if outputs.shape != right.shape:
         raise ValueError(f"outputs: expected the shape {right.shape}, got {outputs.shape}")
     differences = np.abs(outputs - right).max(axis=1) / np.ptp(right, axis=1)
@@ -127,7 +128,7 @@ def compare(outputs: Array, right: Array) -> Record:
 
 
 def find_error(case: Record) -> str | None:
-    """Says what is wrong with a case's outputs, or None if they are Keras'."""
+    """Describes what is wrong with a case's outputs; returns None if they are Keras'."""
     if not all(difference <= TOLERANCE for difference in case["differences"]):  # NaN is wrong
         return (
             f"expected outputs within {TOLERANCE} of their range of Keras', for each image, got "
@@ -139,7 +140,7 @@ def find_error(case: Record) -> str | None:
 
 
 def format_table(cases: Sequence[Record], lce: dict[str, Record]) -> str:
-    """A row of Markdown for each model."""
+    """Returns a row of Markdown for each model."""
     lines = [
         "| model | float MB | larq_engine MB | LCE MB | layers binary / weights only / float "
         "| official s | rewriting s | LCE s | difference to Keras | that of the float file |",
@@ -165,7 +166,7 @@ def format_table(cases: Sequence[Record], lce: dict[str, Record]) -> str:
 
 
 def format_reasons(cases: Sequence[Record]) -> str:
-    """What is not binary, and why: a row of Markdown for each reason."""
+    """Returns a row of Markdown for each reason why layers are not binary."""
     models: dict[tuple[str, str], list[str]] = {}
     for case in cases:
         counts: Counter[tuple[str, str]] = Counter()
@@ -180,7 +181,7 @@ def format_reasons(cases: Sequence[Record]) -> str:
 
 
 def read_lce_facts() -> dict[str, Record]:
-    """What LCE makes of each model: bytes, seconds, operators; or its failure."""
+    """Returns LCE's results for each model: bytes, seconds, operators; or its failure."""
     facts: dict[str, Record] = json.loads(LCE_FACTS.read_text())
     return facts
 

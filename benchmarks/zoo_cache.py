@@ -1,8 +1,8 @@
 """The files of whole models for every contender, converted once and kept in .build/zoo.
 
-A folder for each model. The key beside the files is a hash of everything that they are made by, so
-files of an older converter are made anew. What needs TensorFlow has a key of its own: a change of
-our converter costs seconds, not minutes.
+Each model has a folder. The key beside the files is a hash of everything that they are made from,
+so files of an older converter are made anew. Files that need TensorFlow have a key of their own: a
+change of our converter costs seconds, not minutes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from benchmarks.zoo import (
 
 FOLDER = ROOT / ".build" / "zoo"
 
-# What the files of the peers depend on; LCE's version is in the last one.
+# Sources of the peers' files; LCE's version is in the last one.
 PEERS_SOURCES = (
     HERE / "zoo_files.py",
     HERE / "zoo_models.py",
@@ -56,7 +56,7 @@ def prepare(name: str, progress: Progress) -> Path:
             from larq_engine import convert_tflite
 
             progress.say(f"converting {name}", "larq_engine.tflite")
-            # Not checked here: the benchmark compares the outputs with Keras'.
+            # The benchmark compares the outputs with Keras', so there is no check here.
             converted = convert_tflite(files / "float.tflite", check=False)
             (files / "larq_engine.tflite").write_bytes(converted)
     return files
@@ -91,7 +91,7 @@ def prepare_onnx(name: str, progress: Progress) -> Path:
 
 
 def fingerprint(sources: Iterable[Path]) -> str:
-    """A hash of the files' names and contents, and of the versions of PACKAGES."""
+    """Returns a hash of the files' names and contents, and of the versions of PACKAGES."""
     digest = hashlib.sha256()
     for package in PACKAGES:
         digest.update(f"{package} {importlib.metadata.version(package)}\n".encode())
@@ -104,9 +104,9 @@ def fingerprint(sources: Iterable[Path]) -> str:
 
 @contextlib.contextmanager
 def _made_once(files: Path, what: str, key: str) -> Iterator[bool]:
-    """Says whether files are stale; once the block has made them without failing, they are not.
+    """Tells whether files are stale; they are not once the block has made them without failing.
 
-    The old key goes first: what was left half-made must not look finished.
+    The old key goes first, as files that are half-made must not look finished.
     """
     stamp = files / f"{what}.key"
     stale = not stamp.exists() or stamp.read_text() != key

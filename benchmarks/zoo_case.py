@@ -1,6 +1,6 @@
 """Converts one model of larq_zoo and compares it with Keras: `python -m benchmarks.zoo_case NAME`.
 
-A process of its own for each model, because the largest take gigabytes. Prints what it found as
+Each model has a process of its own, because the largest take gigabytes. Prints its findings as
 JSON; --times adds what only the table needs, because that takes another conversion.
 """
 
@@ -24,7 +24,7 @@ from larq_engine.converter.report import BINARY, FLOAT, WEIGHTS, ConversionRepor
 def main() -> None:
     options = parse_options()
     results = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever TensorFlow prints must not mix with the result
+    os.dup2(2, 1)  # TensorFlow's output must not mix with the result
 
     model = zoo_models.build(options.name)
     images = zoo_models.draw_images(model)
@@ -90,7 +90,7 @@ def describe(report: ConversionReport) -> zoo.Record:
 
 
 def measure(model: Any, images: zoo.Array, right: zoo.Array) -> zoo.Record:
-    """Times the two halves of a conversion, and sees how far the first one's file is from Keras."""
+    """Times the two halves of a conversion, and measures the first file's difference from Keras."""
     start = time.perf_counter()
     official = keras_to_tflite(model)
     middle = time.perf_counter()

@@ -1,6 +1,6 @@
-"""What the peers of benchmarks.models get of a model: `python -m benchmarks.zoo_files NAME FOLDER`.
+"""Files for the peers of benchmarks.models: `python -m benchmarks.zoo_files NAME FOLDER`.
 
-Writes to FOLDER, all of one model of larq_zoo with the weights of zoo_models.py:
+Writes to FOLDER the files of one model of larq_zoo with the weights of zoo_models.py:
 
   answers.npz    test images and Keras' outputs
   weights.npz    the weights, for LCE's converter, which needs a TensorFlow of its own
@@ -8,8 +8,8 @@ Writes to FOLDER, all of one model of larq_zoo with the weights of zoo_models.py
   int8.tflite    by the same, quantized after training: calibrated with the test images, operators
                  that have no int8 form stay in float, and so do inputs and outputs
 
-A process of its own for each model, because the largest take gigabytes. Prints a line for each
-file that it begins.
+Each model has a process of its own, because the largest take gigabytes. Prints a line for each file
+that it begins.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ tf = zoo_models.tf
 def main() -> None:
     name, folder = sys.argv[1], Path(sys.argv[2])
     steps = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # whatever TensorFlow prints must not mix with the steps
+    os.dup2(2, 1)  # TensorFlow's output must not mix with the steps
 
     print("weights", file=steps)
     model = zoo_models.build(name)
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def store_quantized_weights(model: Any) -> None:
-    """Makes the binary weights the stored ones.
+    """Replaces the stored weights by the binary ones.
 
     TensorFlow's converter computes the signs of small kernels only. BinaryAlexNet's stay in its
     files to be computed in each inference: in float that took nine tenths of the time, and in int8
@@ -67,7 +67,7 @@ def store_quantized_weights(model: Any) -> None:
 
 
 def save_with_batch_of_one(model: Any, folder: str) -> None:
-    """An open batch would leave operators in the file that find out its size."""
+    """Saves a model with a batch of 1: operators that read an open batch's size would stay."""
     spec = tf.TensorSpec([1, *model.input_shape[1:]], tf.float32, name="images")
     serve = tf.function(lambda images: model(images, training=False)).get_concrete_function(spec)
     holder = tf.Module()

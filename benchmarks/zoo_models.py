@@ -1,13 +1,13 @@
 """The 14 models of larq_zoo with made-up weights, such that their results can be compared exactly.
 
-Untrained, most binarized layers would answer the same whatever the image. So batch norm gets the
-statistics of the test images, disturbed at random, some of its scales negative, and the classes a
-spread that softmax does not squash: signs depend on the image, and so does the answer.
+Without training, most binarized layers would answer the same whatever the image. So batch norm gets
+the statistics of the test images, disturbed at random, some of its scales negative, and the classes
+a spread that softmax does not squash: signs depend on the image, and so does the answer.
 
 A binarized network is chaotic: one value that rounding pushes over zero flips a sign, and later
 layers multiply the difference. So offsets are moved, a little, until no binarized value of the test
 images is within MARGIN of where it would flip. Then all correct implementations see the same signs
-on every machine, and can be held to float rounding.
+on every machine, and can be compared up to float rounding.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ Images = npt.NDArray[np.float32]
 
 IMAGES = 4
 
-# In standard deviations of the channel. Rounding changes the outputs by 1e-5 of their range.
+# Margin in standard deviations of the channel. Rounding changes the outputs by 1e-5 of their range.
 MARGIN = 1e-4
 
-# Standard deviation of what softmax gets: of 1000 classes the likeliest has some percent.
+# Standard deviation of softmax's inputs: of 1000 classes the likeliest has some percent.
 LOGITS_SPREAD = 2.0
 
 
@@ -103,7 +103,7 @@ class _Preparation:
             "gamma": self._rng.uniform(0.5, 1.5, size) * self._rng.choice([1, 1, 1, -1], size),
             "beta": self._rng.normal(0, 0.3, size),
             "moving_mean": mean + self._rng.normal(0, 0.3, size) * np.sqrt(variance),
-            # The addend keeps a channel that is constant from being divided by almost nothing.
+            # The addend keeps the variance of a constant channel from being almost 0.
             "moving_variance": variance * self._rng.uniform(0.5, 1.5, size)
             + 0.01 * variance.mean(),
         }
@@ -124,7 +124,7 @@ class _Preparation:
         for between in range(start, position):
             self._compute(self._nodes[between])
         for after in (n for n in self._nodes[start : position + 1] if _boundaries(n.layer).size):
-            # Half: the moved values were rounded anew.
+            # Only half of MARGIN is required, as the moved values were rounded anew.
             closest = _distance(_by_channel(self._input(after), channels), _boundaries(after.layer))
             if closest.min() < MARGIN / 2:
                 raise RuntimeError(
@@ -150,12 +150,12 @@ class _Preparation:
 
 
 def _by_channel(x: Array, channels: int) -> npt.NDArray[np.float64]:
-    """One column for each channel, also where an image was flattened: channels are innermost."""
+    """Returns one column for each channel, also of a flattened image: channels are innermost."""
     return x.reshape(-1, channels).astype(np.float64)
 
 
 def _boundaries(layer: Any) -> npt.NDArray[np.float64]:
-    """Where the layer's quantizer of its input jumps."""
+    """Returns the values at which the layer's quantizer of its input jumps."""
     quantizer = getattr(layer, "input_quantizer", None)
     if quantizer is None:
         return np.array([])
@@ -166,7 +166,7 @@ def _boundaries(layer: Any) -> npt.NDArray[np.float64]:
 def _distance(
     values: npt.NDArray[np.float64], boundaries: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """How close each channel comes to a boundary, in its standard deviations."""
+    """Returns how close each channel comes to a boundary, in its standard deviations."""
     gaps = np.min([np.abs(values - boundary).min(axis=0) for boundary in boundaries], axis=0)
     return gaps / np.maximum(values.std(axis=0), np.finfo(np.float32).tiny)
 
@@ -174,7 +174,7 @@ def _distance(
 def find_shift(
     values: npt.NDArray[np.float64], boundaries: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """The smallest shift of each channel, in steps of MARGIN, that takes it off the boundaries."""
+    """Finds each channel's smallest shift, in steps of MARGIN, that takes it off the boundaries."""
     shift = np.zeros(values.shape[1])
     near = np.flatnonzero(_distance(values, boundaries) < MARGIN)
     step = MARGIN * values.std(axis=0)
