@@ -1,8 +1,8 @@
 """Finds faces on photographs: `python examples/faces.py train FILE`, then `... find FILE PHOTO`.
 
 Trains a small binary network on 100 faces and on pieces of photographs without faces. The network
-is then tried on more of these pieces, and learns that those that it takes for faces are none.
-`find` looks everywhere in a photograph. Needs Keras 3, scikit-image and scikit-learn.
+is then tried on more of these pieces, and learns from those that it wrongly takes for faces. `find`
+looks everywhere in a photograph. Needs Keras 3, scikit-image and scikit-learn.
 """
 
 import argparse

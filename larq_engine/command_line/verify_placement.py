@@ -115,7 +115,7 @@ def _sum(steps: Sequence[ProfileRow], runs: int) -> float:
 
 
 def _row(ops: list[PlacedOp], milliseconds: float) -> tuple[str, ...]:
-    """Formats the operators that one step computes, for which there is a prediction."""
+    """Formats predicted and measured milliseconds of the operators that one step computes."""
     predicted = sum(op.seconds for op in ops) * 1e3
     split = ops[-1].split
     return (

@@ -172,7 +172,7 @@ class Fields:
 
 _BATCH = re.compile("[1-9][0-9]{0,15}")
 
-# Larger numbers are no size of anything, and other readers of JSON round them.
+# No size is larger than this, and other readers of JSON round larger numbers.
 _MOST = 1 << 53
 
 # Sums and products of numbers within these bounds, and their inverses, are finite.

@@ -15,7 +15,7 @@ from larq_engine.placing.problem import HOST, Array, Problem
 
 _SOURCE, _SINK = 0, 1
 
-# All digits count of a cost that is at least 2 ** -47 of the sum of all costs.
+# A cost of at least 2 ** -47 of the sum of all costs keeps all its digits.
 _BITS = 100
 
 

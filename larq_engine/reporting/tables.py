@@ -238,7 +238,7 @@ def _origin(entry: Measurement) -> str:
 
 
 def _more(op: OpStudy, entry: Measurement) -> str:
-    """Returns the whole model's additional cost with this operator moved, in one row a device."""
+    """Returns the model's additional cost if only this operator moves; for best kernels only."""
     best = next(other for other in (*op.alone, *op.fused) if other.device == entry.device)
     if entry is not best or entry.device not in op.elsewhere:
         return ""

@@ -126,8 +126,7 @@ def test_gradients_go_to_their_weights_in_any_order():
 
 
 def test_averages_are_what_fit_ends_with(rng):
-    """With use_ema, weights end as averages, here by NumPy; the other optimizer's end as they
-    are."""
+    """With use_ema, an optimizer's weights end as averages, here by NumPy; others stay."""
     x, y = (rng.normal(0, 1, shape).astype(np.float32) for shape in ((12, 3), (12, 2)))
     model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
     kernel, bias = model.get_weights()
