@@ -1,8 +1,8 @@
 """Compares two result files: `python -m benchmarks.compare [BEFORE.json] AFTER.json`.
 
-Takes what any benchmark writes with --json. Above 1 is faster than before. A ratio is marked `~` if
-the quartiles of both files overlap: then it may be chance. Without BEFORE it is the kept result of
-such cores (kept.py).
+Takes files that any benchmark writes with --json. A ratio above 1 means that AFTER is faster. A
+ratio is marked `~` if the quartiles of both files overlap: then it may be chance. Without BEFORE,
+the kept result of such cores takes its place (kept.py).
 """
 
 from __future__ import annotations

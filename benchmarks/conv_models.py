@@ -9,10 +9,10 @@ The chain makes the layer dominate over passing arrays in and out. All have the 
   bits        bits  -> LceBconv2d -> bits                     padding SAME with +1
   bits_float  bits  -> LceBconv2d -> float                    padding SAME with +1
 
-That of bits to floats cannot be chained: its layers are side by side, with one input and an output
+Layers from bits to floats cannot be chained: they are side by side, with one input and an output
 each.
 
-Each form has the padding that is fastest for whoever runs it, so that the comparison slows nobody
+Each form has the padding that is fastest for the contender that runs it, so that nobody is slowed
 down: LCE corrects zero padding afterwards; XNNPACK would need a PADV2 for any other value.
 """
 

@@ -1,9 +1,8 @@
 """Compares two builds of the plug-in: `python -m benchmarks.libraries BEFORE.so MODEL.tflite...`.
 
-Runs each model with the library of before and with the built one in turns, on the same input. A
-build whose outputs are not those of the other has no time: bit for bit, unless --rounding says how
-much they may differ. Each round opens new interpreters (turns.py), among them a second one with the
-library of before.
+Runs each model with the library BEFORE and with the built one in turns, on the same input. There
+are no times if the outputs differ in a bit or, with --rounding, by more than that. Each round opens
+new interpreters (turns.py), among them a second one with the library BEFORE.
 """
 
 from __future__ import annotations

@@ -375,7 +375,7 @@ def test_help_and_kernels():
     assert done.returncode == 0 and done.stdout.split() == kernel_rows()
 
 
-# ---- Flags that cannot be meant: 2. What is missing, damaged or refused: 1. ----------------------
+# ---- Status 2: flags that cannot be meant. Status 1: files missing, damaged or refused. ----------
 
 
 @pytest.mark.parametrize(

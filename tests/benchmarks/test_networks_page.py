@@ -1,4 +1,4 @@
-"""The page of networks and its pictures are what its file of results says."""
+"""The page of networks and its pictures agree with its file of results."""
 
 import json
 

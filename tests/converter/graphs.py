@@ -232,7 +232,7 @@ class Converted:
 
     @property
     def reason(self) -> str:
-        """Reason why the only layer that is not binary has stayed so."""
+        """Reason for the only layer that is not binary."""
         (reason,) = [layer.reason for layer in self.layers if layer.became != "binary"]
         return reason
 

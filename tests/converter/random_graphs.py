@@ -1,8 +1,9 @@
 """Random float graphs around signs, drawn by a seed: what stands before, at and behind them.
 
-Before signs there is what the converter takes for pads, transposes, clamps and affine functions of
-channels, and what only looks like one of these. Signs are written in many forms. Numbers between a
-convolution and its result are powers of two and multiples of them, so that results are exact.
+Before signs there are pads, transposes, clamps and affine functions of channels in the forms that
+the converter recognises, and operators that only look like one of these. Signs are written in many
+forms. Numbers between a convolution and its result are powers of two and multiples of them, so that
+results are exact.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,8 @@
 """Descriptions of small Larq models, drawn at random; `random_layers` builds them.
 
 A description is plain data, so that a failing one prints as an expression that builds it again, and
-shrinks well. It may ask for what does not fit (a window larger than the image, say); building bends
-that into what does.
+shrinks well. It may ask for parts that do not fit (a window larger than the image, for instance);
+building changes them so that they fit.
 """
 
 from dataclasses import dataclass

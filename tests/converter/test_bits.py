@@ -101,8 +101,8 @@ def _halves(net: Net, x: Value) -> Value:
     return net.concatenate(net.split(x, 2, 3)[::-1], 3)
 
 
-# Each entry has the move, the channels of the value, and the operators that move it: words after
-# the sign, or floats before it.
+# Each entry of _ON_WORDS and _ON_FLOATS has the move, the channels of the value, and the operators
+# that move it: words after the sign, or floats before it.
 def _pad_all(value: float) -> _Move:
     """Pads the batch, too, as a layer would take over pads of height and width only."""
     return lambda net, x: net.pad(x, ((0, 1), (2, 0), (0, 3), (0, 0)), value)

@@ -1,4 +1,4 @@
-"""Operators on constants: what folding computes is what LiteRT computes, to the bit."""
+"""Folded operators on constants give LiteRT's results, to the bit."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""NumPy computes from the exported .npz file alone what the Interpreter computes.
+"""NumPy gives the Interpreter's results with nothing but the exported .npz file.
 
 Results are equal to the bit, for bits as for float and int8, whose arithmetic is described exactly.
 """

@@ -95,7 +95,7 @@ def assert_agrees(content, model, x):
     np.testing.assert_allclose(Interpreter(content).predict(x), expected, rtol=1e-5, atol=1e-5)
 
 
-# ---- what is converted ---------------------------------------------------------------------------
+# ---- conversions ---------------------------------------------------------------------------------
 
 
 def test_a_model(rng):
@@ -434,7 +434,7 @@ def test_a_default_range_leaves_known_ranges():
     assert {round(step * 255, 3) for (step,) in steps} >= {6.0, 12.0}
 
 
-# ---- what is refused -----------------------------------------------------------------------------
+# ---- refusals ------------------------------------------------------------------------------------
 
 
 def test_a_class():

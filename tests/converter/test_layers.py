@@ -120,7 +120,7 @@ def _step(net: Net, x: Value) -> Value:
     return net.op("SIGN", net.op("RELU", x))
 
 
-# Makers of what is padded, the pad, and the `pad_values` of an LceBconv2d that pads so by itself.
+# Functions that make the padded value, the pad, and the `pad_values` of an LceBconv2d that does it.
 _PADDED = {
     "sign with 1": (Net.sign, 1.0, 1),
     "sign with -1": (Net.sign, -1.0, -1),

@@ -1,4 +1,4 @@
-"""Random graphs around signs: converted, they compute what they computed, to the bit.
+"""Random graphs around signs give the same results after conversion, to the bit.
 
 Inputs are zeros of both signs, infinities, numbers next to each bound, and, where nothing computes
 with them, numbers below the normal ones. NaN has no sign to agree on.

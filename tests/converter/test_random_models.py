@@ -39,7 +39,7 @@ def check_report(report: larq_engine.ConversionReport, expected: Counter[tuple[s
 
 
 def check_other_runs(converted: bytes, inputs: np.ndarray, got: np.ndarray, seed: int) -> None:
-    """Asserts equal results whatever computes them: not fused, one of the kernels, two threads."""
+    """Asserts the same results without fusing, with one of the kernels, and with two threads."""
     kernel = KERNELS[seed % len(KERNELS)]
     for options in ({"fuse": False}, {"kernel": kernel, "num_threads": 2}):
         other = larq_engine.Interpreter(converted, **options).predict(inputs)

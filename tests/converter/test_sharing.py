@@ -1,4 +1,4 @@
-"""Weights that two layers share are in the file once, whatever becomes of the layers."""
+"""Weights that two layers share are in the file once, binary or not."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Files of several bits a value, made by an earlier version, give what NumPy gave for them.
+"""Files of several bits a value, made by an earlier version, give NumPy's recorded outputs.
 
 `own/` has the files with inputs and outputs; own_models.py made them.
 """

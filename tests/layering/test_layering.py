@@ -518,7 +518,7 @@ _TESTS_APART = ("tests/arm64/", "tests/cuda/")
 
 
 def files_of_tests_have_names_of_their_own(sources: Sources) -> Violations:
-    """pytest imports them by these names, as folders of tests are no packages."""
+    """Names must differ: pytest imports files by them, as folders of tests are no packages."""
     first: dict[str, str] = {}
     violations = []
     for path in sorted(sources):

@@ -1,4 +1,4 @@
-"""Workers for the tests of Ray, which watch or break what they stand for.
+"""Workers for the tests of Ray, which note what they do or end their process.
 
 They are in a module of their own, which workers import. As they are processes, they write what they
 do into files, line by line.

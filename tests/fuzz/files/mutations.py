@@ -122,7 +122,7 @@ def _with(values: Any, r: Random, choices: Any) -> tuple[Any, ...]:
     return _replaced(values, at, r.choice(choices))
 
 
-# ---- Who reads and writes what -------------------------------------------------------------------
+# ---- Readers and writers -------------------------------------------------------------------------
 
 
 def _constant_written(model: Model, r: Random) -> str:
