@@ -37,7 +37,7 @@ class Contender:
 
     name: str
     runtime: str  # a key of RUNTIMES in peers/worker.py
-    model: str  # which form of a case: a key of FORMS in conv_trials.py or FILES in models.py
+    model: str  # form of a case: a key of FORMS in conv_trials.py or FILES in models.py
     python: Path
 
     @property

@@ -91,7 +91,7 @@ def test_what_only_ends_like_an_archive_is_none(rng):
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2])
 def test_files_that_are_far_larger_than_the_archive_are_refused(rng, method):
-    """They are refused before they are unpacked: 2 MB of such labels took 4 GB."""
+    """Large files are refused before they are unpacked: 2 MB of such labels took 4 GB."""
     whole = io.BytesIO(_model(rng))
     with zipfile.ZipFile(whole, "a", method) as archive:
         archive.writestr("labels.txt", bytes(100 << 20))

@@ -232,7 +232,7 @@ def test_binary_weights_of_float16_in_a_float_layer(rng):
 
 @pytest.mark.parametrize("kind", ["BROADCAST_TO", "FILL"])
 def test_arrays_of_one_number(kind, rng):
-    """They become numbers as bounds, factors or branches of a sign; else the operator stays."""
+    """Bounds, factors and branches of a sign become numbers; elsewhere the operator stays."""
     net = Net()
     shape = (1, 32, 32, 32)
     x = net.input(*shape)

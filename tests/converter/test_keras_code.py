@@ -460,7 +460,7 @@ def test_operators_that_nobody_calls_are_looked_at(tmp_path):
 
 
 def test_ordinary_layers_in_a_saved_model_are_no_code(tmp_path):
-    """Keras also saves how to train them, and how to compute gradients."""
+    """Keras also saves their training, and the computation of gradients."""
     x = keras.Input((4, 4))
     y = keras.layers.Dropout(0.5)(keras.layers.GRU(4, return_sequences=True)(x))
     y = keras.layers.LSTM(4)(keras.layers.BatchNormalization()(y))

@@ -98,7 +98,7 @@ def test_weights_alone(tmp_path, name):
 @pytest.mark.parametrize("name", ["model.h5", "model.keras"])
 @pytest.mark.filterwarnings("ignore:.*HDF5 file:UserWarning")
 def test_a_file_of_keras_3(tmp_path, rng, name):
-    """It is loaded with TensorFlow as the backend, even if this process had chosen another one."""
+    """Such a file is loaded with TensorFlow as the backend, even if another one was chosen."""
     model = keras_3.Sequential(
         [
             keras_3.Input((4, 4, 8)),

@@ -216,7 +216,7 @@ def test_padding_before_the_sign(pads, value, rng):
 
 
 def test_padding_before_a_sign_of_which_0_is_negative(rng, monkeypatch):
-    """Such a sign is usually part of another; if it stands alone, its pads stay."""
+    """A sign with -1 for 0 is usually part of another one; by itself, it keeps its pads."""
 
     def find_strict(tensor):
         found = find_binary(tensor)
@@ -597,7 +597,7 @@ def test_matrix_product(shape, turned, rng):
 
 
 def test_matrix_products_that_stay(rng):
-    """They have several matrices, a transposed input, or no constant."""
+    """Products with several matrices, a transposed input, or no constant stay."""
     net = Net()
     x = net.input(2, 4, 4)
     s = net.sign(x)

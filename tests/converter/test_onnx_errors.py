@@ -35,7 +35,7 @@ def test_cut_files(rng):
 
 
 def test_mutated_files(rng):
-    """They are read, or refused with a ValueError."""
+    """Mutated files are read, or refused with a ValueError."""
     content = _small(rng).SerializeToString()
     chance = random.Random(7)
     refused = 0
@@ -136,7 +136,7 @@ _MANY = np.array(1 << 28, np.int64)
     ],
 )
 def test_constants_that_would_take_the_memory(kind, inputs, attributes):
-    """They are refused before anything of that size is made."""
+    """The constants are refused before anything of that size is made."""
     net = OnnxNet()
     huge = net.op(kind, *inputs, name="huge", **attributes)
     tracemalloc.start()

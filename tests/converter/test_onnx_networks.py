@@ -110,7 +110,7 @@ def test_a_quantized_net_of_brevitas(rng):
 
 @pytest.mark.parametrize("pads_apart", [False, True])
 def test_a_residual_net_of_pytorch(rng, pads_apart):
-    """It has weights scaled by their mean, straight-through estimators, shortcuts, strides of 2."""
+    """Weights are scaled by their mean, with straight-through estimators and strides of 2."""
     net = OnnxNet(17)
 
     def binary_conv(x, name, channels, stride):

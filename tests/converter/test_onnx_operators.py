@@ -388,7 +388,7 @@ def test_a_sign_of_a_sign_has_no_third_value_whatever_it_is_padded_with(rng):
 
 
 def test_a_sign_of_zero_that_no_binary_layer_reads(rng):
-    """It gives the three values that ONNX defines."""
+    """Such a sign gives the three values that ONNX defines."""
     net = OnnxNet()
     x = net.input(1, 32, 4, 4)
     gate = net.op("Mul", x, net.op("Sign", x))

@@ -108,7 +108,7 @@ def test_round_trip(path):
 
 @pytest.mark.parametrize("path", _FILES, ids=lambda path: path.stem)
 def test_files_of_lce_stay_as_they_are(path):
-    """They are converted already; results are the same and nothing is added."""
+    """Converted files give the same results, and nothing is added to them."""
     converted = convert(path.read_bytes())
     kinds = [op.kind for op in schema.read(path.read_bytes()).graphs[0].ops]
     ours = [kind for kind in converted.kinds if kind != "LceUnpackWeights"]
@@ -407,7 +407,7 @@ def test_converting_twice_is_converting_once(rng):
 
 
 def test_both_spellings_of_the_convolution_are_one_operator(rng):
-    """They are alike in reports, checks and rules; files get the spelling of LCE's converter."""
+    """Reports, checks and rules treat both alike; files get the spelling of LCE's converter."""
     conv = Conv((1, 4, 4, 32), (3, 3), 4)
     filters = np.sign(rng.standard_normal(conv.filter_shape)).astype(np.float32)
     ones, zeros = np.ones(4, np.float32), np.zeros(4, np.float32)

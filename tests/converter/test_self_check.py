@@ -642,7 +642,7 @@ def test_branches_are_checked_by_themselves(rng):
 
 
 def test_infinite_values_are_equal():
-    """Such are the exponentials of an elu in the places where the other branch is chosen."""
+    """The exponentials of an elu are infinite in places where the other branch is chosen."""
     net = Net()
     x = net.op("MUL", net.transpose(net.input(1, 2, 3, 4), 0, 3, 1, 2), 1000.0)
     exponential = net.op("SUB", net.op("EXP", x), 1.0)

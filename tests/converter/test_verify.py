@@ -205,7 +205,7 @@ def test_operators_that_only_a_replaced_one_needed_go_with_it():
 
 
 def test_value_in_place_of_an_operator():
-    """Its readers read the value, and the makers of its inputs stay only if others read them."""
+    """The operator's readers read the value; makers of its inputs stay if others read them."""
     graph = _graph()
     pool, reader = graph.ops[2:4]
     value = pool.inputs[0]

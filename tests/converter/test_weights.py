@@ -101,7 +101,7 @@ _NOT_BINARY = {
 
 @pytest.mark.parametrize("case", _NOT_BINARY)
 def test_weights_that_are_not_binary(case, rng):
-    """They are never rounded, while LCE rounds weights that are off by up to half a percent."""
+    """Weights are never rounded, while LCE rounds those that are off by up to half a percent."""
     change, reason = _NOT_BINARY[case]
     net = Net()
     x = net.input(1, 5, 5, 5)

@@ -19,7 +19,7 @@ from tests.converter.frameworks import require_keras
 
 require_keras()
 
-# Its weights in float are 400 MB; LCE leaves a layer of them unpacked.
+# XNORNet's weights in float are 400 MB; LCE leaves a layer of them unpacked.
 XNORNET_BYTES = 30_000_000
 
 

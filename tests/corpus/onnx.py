@@ -112,7 +112,7 @@ def _compare_resized(
     ]
     try:
         expected = reference(content, inputs)
-    except Exception:  # what the graph adds or multiplies with may allow only one size
+    except Exception:  # constants of the graph may allow only one size
         return
     if any(x.shape[:1] != inputs[0].shape[:1] for x in expected):
         return  # a Reshape took pixels for samples

@@ -66,7 +66,7 @@ def test_outputs_are_worth_comparing(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_script_makes_the_same_models(name):
-    """They are equal in meaning, as files of the same operators may be laid out differently."""
+    """Only the meaning is compared, as files of the same operators may be laid out differently."""
     made = MODELS[name]()
     x, outputs = _recorded(name)
     np.testing.assert_array_equal(made.x, x)

@@ -307,7 +307,7 @@ def test_other_dimensions_are_an_error(name, shape, rng):
 
 
 def test_a_batch_that_the_file_fixes(rng):
-    """It is so large that other batches go through the steps part by part."""
+    """The batch is so large that other batches go through the steps part by part."""
     images = _quarters(rng, 8, 64, 64, 64)
     net = Net(rng)
     number = net.builder.tensor(images.shape)

@@ -282,7 +282,7 @@ def test_the_host_reads_from_the_middle_of_a_group(threads, runtime, rng):
 
 @pytest.mark.parametrize("runtime", HOSTS)
 def test_float_operators_before_the_first_bits(runtime, rng):
-    """They are claimed if they lead to an LceQuantize; others stay with the host."""
+    """Operators are claimed if they lead to an LceQuantize; others stay with the host."""
     net = Net(rng)
     x = net.input(random_images(rng, 2, 8, 7, 33))
     y = net.add(net.mul(x, net.per_channel(33)), net.per_channel(33))
@@ -547,7 +547,7 @@ def test_a_gate_of_an_image_of_any_size(runtime, rng):
 @pytest.mark.parametrize("runtime", HOSTS)
 @pytest.mark.parametrize("op", ["ADD", "MUL"])
 def test_weights_of_a_bit_as_an_operand(op, runtime, rng):
-    """They become a constant when they are unpacked, after the file was read."""
+    """The weights become a constant when they are unpacked, after the file was read."""
     net = Net(rng)
     x = net.input(random_images(rng, 1, 5, 4, 6))
     signs = oracle.signs(rng.standard_normal(x.array.shape))

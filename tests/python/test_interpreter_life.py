@@ -89,7 +89,7 @@ def test_ctrl_c_in_a_resize(call, moment, runtime, monkeypatch):
 def _run_in_child(work) -> int:
     """Returns the status of a forked process that does the work."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of forks with threads
+        warnings.simplefilter("ignore", DeprecationWarning)  # forks with threads
         child = os.fork()
     if child == 0:
         signal.alarm(120)

@@ -60,7 +60,7 @@ def test_nodes_of_every_graph(runtime, taken):
 
 
 def test_float_operators_without_a_gpu():
-    """They may be placed on the CPU, where they stay with the host."""
+    """Float operators may be placed on the CPU, where they stay with the host."""
     builder = ModelBuilder()
     x, y = builder.tensor((1, 4)), builder.tensor((1, 4))
     bits = builder.tensor((1, 1), np.int32)

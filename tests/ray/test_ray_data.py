@@ -49,7 +49,7 @@ def _profile(folder: Path) -> Path:
 
 
 def test_two_workers(model, tmp_path, monkeypatch):
-    """Each is made once and gets work, though all rows are in one block."""
+    """Each worker is made once and gets work, though all rows are in one block."""
     _watch(monkeypatch, workers.Watched)
     images = _images()
     got = _by_id(

@@ -133,7 +133,7 @@ def test_what_the_model_takes_and_json(model, prefix):
 
 
 def test_sizes_that_a_model_refuses_and_numbers_that_json_lacks(tmp_path):
-    """Such a row of a batch does not spoil the others."""
+    """A bad row of a batch does not spoil the others."""
     path = tmp_path / "open.tflite"
     path.write_bytes(open_conv_model())
     serve.run(ray_serve.deployment(path, batch_size=8))
@@ -147,7 +147,7 @@ def test_sizes_that_a_model_refuses_and_numbers_that_json_lacks(tmp_path):
 
 
 def test_clients_that_send_no_more(model, monkeypatch):
-    """They take all places for a while, and then leave them to others."""
+    """Silent clients take all places for a while, and then leave them to others."""
     monkeypatch.setattr(ray_serve, "Server", workers.ImpatientServer)
     serve.run(ray_serve.deployment(model, batch_size=2))
     good = _body(np.zeros((96, 96, 3), np.float32))

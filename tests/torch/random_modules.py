@@ -66,8 +66,8 @@ _SIGNS: dict[str, Values] = {
     "masks": _masks,
     "straight through": _straight_through,
 }
-# These have values on both sides of 0, but not 0. With a pad of zeros, their layers may hold an
-# image of one size, so that the file refuses others.
+# These quantizers have values on both sides of 0, but not 0. With a pad of zeros, their layers may
+# hold an image of one size, so that the file refuses others.
 _UNEVEN: dict[str, Values] = {
     "two values": lambda x: torch.where(x >= 0, 0.75, -0.25),
     **{

@@ -164,7 +164,7 @@ _POSITIVE = {
 
 @pytest.mark.parametrize("form", _POSITIVE)
 def test_values_that_are_not_finite_or_not_negative(form):
-    """They are no reason to refuse: random inputs are as positive as the examples."""
+    """Such values are no reason to refuse: random inputs are as positive as the examples."""
     module, x = Summed(_POSITIVE[form]).eval(), torch.rand(1, 3, 40) + 0.5
     got = larq_engine.Interpreter(larq_engine.convert_torch(module, x)).predict(x.numpy())
     np.testing.assert_allclose(got, module(x).numpy(), rtol=1e-5)

@@ -91,7 +91,7 @@ def test_modules(make, data, dynamo, tmp_path):
 
 
 def test_gelu_of_older_opsets(tmp_path):
-    """It is written with Erf, which hosts do not have."""
+    """Older opsets write GELU with Erf, which hosts do not have."""
     data = torch.tensor([[-30.0, -9, -3, -1, -1e-30, 0, 1e-30, 1e-3, 0.7, 2, 5, 40]])
     path = str(tmp_path / "network.onnx")
     torch.onnx.export(nn.GELU(), (data,), path, dynamo=False, opset_version=17)

@@ -42,7 +42,7 @@ _WATCHED = {
     "half": lambda x: x[:, :, : x.shape[2] // 2],
     "beside a negative pad": lambda x: F.pad(x, (-1, 0, 1, -2))[:, 1:],
 }
-# These run other operators at some sizes, or have other slices in the export.
+# These forms run other operators at some sizes, or have other slices in the export.
 _EXPORTED = {
     "no more than an image": lambda x: x[:, :, :7],
     "a part that is changed": _changed_part,

@@ -18,8 +18,8 @@ from larq_engine.python import host
 class Outcome(IntEnum):
     REFUSED_BY_CHECK = 0
     REFUSED_BY_HOST = 1  # by the host, or by the plug-in in it
-    FAILED = 2  # to run
-    TOO_LARGE = 3  # to run
+    FAILED = 2  # in a run
+    TOO_LARGE = 3  # for a run
     RAN = 4
 
 

@@ -79,7 +79,7 @@ class Batch:
     """Results of jobs that ran in one process, in their order."""
 
     results: tuple[Result, ...]
-    death: Death | None  # of the job behind the results
+    death: Death | None  # the end of the job behind the results
 
 
 def build_reporter(folder: Path, name: str = "libcrash_reporter") -> Path:
