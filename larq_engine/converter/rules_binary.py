@@ -42,7 +42,7 @@ from larq_engine.converter.weights import OddWeights, find_odd_weights
 from larq_engine.python.text_table import counted
 
 # Up to this many products for an output, a host's float layer and its sign were faster than the
-# binary layer on AVX2, the slowest ISA that was measured (docs/performance.md). If a filter has
+# binary layer on AVX2, the slowest ISA that was measured (docs/lab.md). If a filter has
 # lines to put together, the limit grows by further products that are divided by the output
 # channels. This was measured from float to float. The layers around gain by bits too, so the limit
 # does not apply if others make or read the bits.
@@ -57,7 +57,7 @@ _PRODUCTS_OF_A_TAP = 64
 
 # Most products of planes for a layer: each plane of the inputs is multiplied with each plane of the
 # weights. 17 such products took as long as a host's float layer on AVX-512, and about 10 on AVX2.
-# Four took as long as its int8 layer, without AMX (docs/performance.md). A layer with one pixel
+# Four took as long as its int8 layer, without AMX (docs/lab.md). A layer with one pixel
 # takes as long as reading its weights, and a host's weights are at least eight times as large.
 # Eight products, as for bytes, took a third of the time of int8 and a fifteenth of that of float.
 _MOST_PLANE_PRODUCTS = 8

@@ -29,7 +29,7 @@ double ProductCycles(const Bconv2dOp& conv, const TensorShape& output, const Ste
   return static_cast<double>(conv.Macs(output)) / kReferenceMacsPerCycle;
 }
 
-// With AVX-512 a row of 4096 floats to 4096 takes 0.168 ms (docs/performance.md). Other rows were
+// With AVX-512 a row of 4096 floats to 4096 takes 0.168 ms (docs/lab.md). Other rows were
 // not measured; they are assumed to need twice as long.
 double SignedSumsCycles(const Op& dense, const TensorShape& output, const StepCpu& cpu) {
   const Isa isa = SelectSignedSums(cpu.features, cpu.kernel).isa;
