@@ -10,7 +10,7 @@ CASES ?= 100000
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 .PHONY: demo build release release-pins wheel docs pictures benchmark-binary cpp-example test test-changed test-all test-rest test-full lint format fuzz fuzz-files bench \
-        bench-compare gpu-bundle gpu-check gpu-docs zoo setup setup-base setup-keras setup-hosts setup-torch setup-fuzzer \
+        bench-compare bench-docs gpu-bundle gpu-check gpu-docs zoo setup setup-base setup-keras setup-hosts setup-torch setup-fuzzer \
         setup-browser setup-speech setup-emulators setup-cross setup-cuda setup-ray setup-docs setup-windows peers clean help
 
 ##@ See what it does
@@ -44,6 +44,7 @@ fuzz-files: setup-base build ## run CASES (100000) mutated model files in LiteRT
 
 bench: setup-base ## measure against other engines: PARTS="kernels convs models" RESULTS=folder
 bench-compare: setup-base ## compare results: B=after.json, and A=before.json or what is kept of such cores
+bench-docs: setup-base ## write the kept results of benchmarks into docs/performance.md
 gpu-bundle: setup-keras setup-cuda ## put all that gpu-check needs into .gpu, where there is no GPU: BASELINE=commit to compare with
 gpu-check: ## ask a GPU all that only a GPU can answer: RESULTS=folder STEPS="contract peaks" SECONDS=540; after gpu-bundle
 gpu-docs: ## write what gpu-check found into docs/gpu.md: RESULTS=folder (docs/gpu_results)
@@ -122,6 +123,9 @@ bench-compare:
 	@$(if $(B),,$(error expected B=after.json, and A=before.json of the same name unless it is \
 	  compared with what is kept of such cores; `make bench RESULTS=FOLDER` writes them))
 	@$(VENV)/bin/python -m benchmarks.compare $(A) $(B)
+
+bench-docs:
+	@$(VENV)/bin/python -m benchmarks.docs
 
 gpu-bundle:
 	@tools/make_gpu_bundle.sh .gpu $(BASELINE)

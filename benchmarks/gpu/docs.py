@@ -14,6 +14,7 @@ from pathlib import Path
 
 from benchmarks.gpu.bench import ROOT, Record
 from benchmarks.gpu.steps import STEPS, Step
+from benchmarks.markdown import replace_between, table
 
 Cell = Callable[[Record], str]
 
@@ -127,22 +128,17 @@ def _fastest(rows: Iterable[Record]) -> list[Record]:
 # ---- Blocks --------------------------------------------------------------------------------------
 
 
-def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    lines = [titles, ["---"] * len(titles), *rows]
-    return ["| " + " | ".join(cells) + " |" for cells in lines]
-
-
 def _show(step: str, result: Sequence[Record], peaks: Record) -> list[str]:
     """A step's records, or the fields of one."""
     if not result:
         return ["Nothing was found."]
     if len(result) == 1:
-        return _table(("what", "found"), [[_title(n), _text(n, v)] for n, v in result[0].items()])
+        return table(("what", "found"), [[_title(n), _text(n, v)] for n, v in result[0].items()])
     columns = _columns(step, result, peaks)
     if step == "layers_of_all_rows":
         result = _fastest(result)
     rows = ([cell(row) for _, cell in columns] for row in result)
-    return _table([title for title, _ in columns], rows)
+    return table([title for title, _ in columns], rows)
 
 
 def _machine(records: dict[str, Record]) -> str:
@@ -188,11 +184,7 @@ def render(results: Path) -> str:
 
 def replace(page: str, made: str) -> str:
     """The page with other text between its marks."""
-    for mark in (BEGIN, END):
-        if page.count(mark) != 1:
-            raise ValueError(f"expected the line '{mark}' once, got {page.count(mark)}")
-    before, rest = page.split(BEGIN)
-    return f"{before}{BEGIN}\n\n{made}\n\n{END}{rest.split(END)[1]}"
+    return replace_between(page, BEGIN, END, made)
 
 
 def main() -> int:
