@@ -33,6 +33,21 @@ LE_DEVICE void FindRows(const T* in, int64_t first, int64_t count, int depth,
   }
 }
 
+// Calls take(k, bits) for each four inputs from k on: the lowest bits are the signs of a unit for
+// them. Words of signs of `units` lie beside each other, filled up to whole warps.
+template <class Take>
+LE_DEVICE void ForEachFour(const uint32_t* signs, int unit, int units, int depth,
+                           const Take& take) {
+  const int lanes = (units + kWarp - 1) / kWarp * kWarp;
+  const uint32_t* word = signs + unit;
+  for (int i = 0; i < depth; i += kWarp, word += lanes) {
+    uint32_t bits = *word;
+    const int end = i + kWarp < depth ? i + kWarp : depth;
+    LE_NO_UNROLL
+    for (int k = i; k < end; k += 4, bits >>= 4) take(k, bits);
+  }
+}
+
 LE_DEVICE void SignedDense(const SignedDenseArgs& a) {
   const WarpPart part = MyWarpPart(a.units);
   const int64_t first = part.pixel * kSignedDenseRows;
@@ -40,24 +55,17 @@ LE_DEVICE void SignedDense(const SignedDenseArgs& a) {
   const float* rows[kSignedDenseRows];
   FindRows(a.in, first, a.rows, a.depth, rows);
   const int unit = part.word * kWarp + part.lane;
-  const int lanes = (a.units + kWarp - 1) / kWarp * kWarp;
   float sums[kSignedDenseRows] = {};
-  const uint32_t* signs = a.signs + unit;
-  for (int i = 0; i < a.depth; i += kWarp, signs += lanes) {
-    uint32_t bits = *signs;
-    const int end = i + kWarp < a.depth ? i + kWarp : a.depth;
-    LE_NO_UNROLL
-    for (int k = i; k < end; k += 4, bits >>= 4) {
+  ForEachFour(a.signs, unit, a.units, a.depth, [&](int k, uint32_t bits) {
+    LE_UNROLL
+    for (int r = 0; r < kSignedDenseRows; ++r) {
+      const Values<4> x = FourInputs(rows[r], k, a.depth);
+      float four = Signed(x.v[0], bits, 0);
       LE_UNROLL
-      for (int r = 0; r < kSignedDenseRows; ++r) {
-        const Values<4> x = FourInputs(rows[r], k, a.depth);
-        float four = Signed(x.v[0], bits, 0);
-        LE_UNROLL
-        for (int d = 1; d < 4; ++d) four += Signed(x.v[d], bits, d);
-        sums[r] += four;
-      }
+      for (int d = 1; d < 4; ++d) four += Signed(x.v[d], bits, d);
+      sums[r] += four;
     }
-  }
+  });
   // What follows is long, so it is there once: the sums move up in place of an index.
   LE_NO_UNROLL
   for (int r = 0; r < kSignedDenseRows && first + r < a.rows; ++r) {
@@ -102,21 +110,14 @@ LE_DEVICE void SignedDenseInt8(const SignedDenseInt8Args& a) {
   const int8_t* rows[kSignedDenseRows];
   FindRows(a.in, first, a.rows, a.depth, rows);
   const int unit = part.word * kWarp + part.lane;
-  const int lanes = (a.units + kWarp - 1) / kWarp * kWarp;
   int32_t sums[kSignedDenseRows] = {};
-  const uint32_t* signs = a.signs + unit;
-  for (int i = 0; i < a.depth; i += kWarp, signs += lanes) {
-    uint32_t bits = *signs;
-    const int end = i + kWarp < a.depth ? i + kWarp : a.depth;
-    LE_NO_UNROLL
-    for (int k = i; k < end; k += 4, bits >>= 4) {
-      const int32_t four_signs = FourSigns(bits);
-      LE_UNROLL
-      for (int r = 0; r < kSignedDenseRows; ++r) {
-        sums[r] = __dp4a(FourInputs(rows[r], k, a.depth), four_signs, sums[r]);
-      }
+  ForEachFour(a.signs, unit, a.units, a.depth, [&](int k, uint32_t bits) {
+    const int32_t four_signs = FourSigns(bits);
+    LE_UNROLL
+    for (int r = 0; r < kSignedDenseRows; ++r) {
+      sums[r] = __dp4a(FourInputs(rows[r], k, a.depth), four_signs, sums[r]);
     }
-  }
+  });
   const auto weight = static_cast<uint32_t>(a.weight[unit]);
   const auto bias = static_cast<uint32_t>(a.bias[unit]);
   const float multiplier = a.multiplier[unit];
