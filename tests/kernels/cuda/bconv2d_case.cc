@@ -12,7 +12,6 @@
 #include "larq_engine/kernels/cuda/bconv2d_epilogues.h"
 #include "larq_engine/kernels/cuda/emulated_tma.h"
 #include "larq_engine/kernels/reference.h"
-#include "tests/common/guarded_buffer.h"
 #include "tests/kernels/cuda/emulated_kernels.h"
 
 namespace larq_engine::testing {
@@ -105,20 +104,10 @@ std::vector<int32_t> CornerOnes(const Bconv2dSpec& spec, const std::vector<uint3
   return corners;
 }
 
-// Copies of operands that end where nobody may read, and outputs that end where nobody may write.
-class EmulatedDevice : public CaseDevice {
+class EmulatedDevice : public GuardedDevice {
  public:
   explicit EmulatedDevice(const emulated_gpu::Options& options) : options_(options) {}
 
-  const void* Hold(std::span<const unsigned char> bytes) override {
-    buffers_.push_back(std::make_unique<GuardedBuffer<unsigned char>>(bytes));
-    return buffers_.back()->data();
-  }
-  unsigned char* Output(size_t bytes) override {
-    buffers_.push_back(std::make_unique<GuardedBuffer<unsigned char>>(bytes));
-    std::memset(buffers_.back()->data(), 0xcd, bytes);
-    return buffers_.back()->data();
-  }
   void Launch(const cuda::Bconv2dRow& row, const Bconv2dArgs& args) override {
     const cuda::LaunchSize size = row.size(args, kChip);
     const cuda::Bconv2dMaps maps = cuda::MapsOf(args);
@@ -134,10 +123,6 @@ class EmulatedDevice : public CaseDevice {
                                {static_cast<unsigned>(size.blocks)}, {size.threads},
                                size.shared_bytes, options);
   }
-  std::vector<unsigned char> Read(const unsigned char* output, size_t bytes) override {
-    return {output, output + bytes};
-  }
-
   const emulated_gpu::Counters& counters() const { return counters_; }
 
  private:
@@ -155,7 +140,6 @@ class EmulatedDevice : public CaseDevice {
 
   emulated_gpu::Options options_;
   emulated_gpu::Counters counters_;
-  std::vector<std::unique_ptr<GuardedBuffer<unsigned char>>> buffers_;
 };
 
 float Clamped(float y, float min, float max) { return y < min ? min : y > max ? max : y; }
@@ -421,6 +405,21 @@ cuda::Bconv2dArgs ShapeOf(const GpuLayer& layer) {
   a.output.kind = static_cast<Bconv2dOutput::Kind>(layer.kind);
   if (layer.fused == Fused::kLevels) a.output.after.planes = number(layer.level_bits);
   return a;
+}
+
+const void* GuardedDevice::Hold(std::span<const unsigned char> bytes) {
+  buffers_.push_back(std::make_unique<GuardedBuffer<unsigned char>>(bytes));
+  return buffers_.back()->data();
+}
+
+unsigned char* GuardedDevice::Output(size_t bytes) {
+  buffers_.push_back(std::make_unique<GuardedBuffer<unsigned char>>(bytes));
+  std::memset(buffers_.back()->data(), 0xcd, bytes);
+  return buffers_.back()->data();
+}
+
+std::vector<unsigned char> GuardedDevice::Read(const unsigned char* output, size_t bytes) {
+  return {output, output + bytes};
 }
 
 std::string GpuCase::Run(const cuda::Bconv2dRow& row, const emulated_gpu::Options& options,

@@ -4,6 +4,7 @@
 #define LARQ_ENGINE_TESTS_KERNELS_CUDA_BCONV2D_CASE_H_
 
 #include <cstdint>
+#include <memory>
 #include <random>
 #include <span>
 #include <string>
@@ -13,8 +14,18 @@
 #include "larq_engine/kernels/cuda/bconv2d_rows.h"
 #include "larq_engine/kernels/cuda/emulated_gpu.h"
 #include "larq_engine/kernels/output_transform.h"
+#include "tests/common/guarded_buffer.h"
 
 namespace larq_engine::testing {
+
+// Sanitizers take a share of the layers: they look at what one run does.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr int kShare = 10;
+#elif defined(__SANITIZE_ADDRESS__)
+inline constexpr int kShare = 5;
+#else
+inline constexpr int kShare = 1;
+#endif
 
 // What follows a float output in the same kernel.
 enum class Fused { kNothing, kBatchNorm, kResidual, kBitsOnly, kLevels, kSum };
@@ -69,6 +80,17 @@ class CaseDevice {
   virtual void Launch(const cuda::Bconv2dRow& row, const cuda::Bconv2dArgs& args) = 0;
   // What an output is after the launch.
   virtual std::vector<unsigned char> Read(const unsigned char* output, size_t bytes) = 0;
+};
+
+// Copies of operands that end where nobody may read, and outputs that end where nobody may write.
+class GuardedDevice : public CaseDevice {
+ public:
+  const void* Hold(std::span<const unsigned char> bytes) override;
+  unsigned char* Output(size_t bytes) override;
+  std::vector<unsigned char> Read(const unsigned char* output, size_t bytes) override;
+
+ protected:
+  std::vector<std::unique_ptr<GuardedBuffer<unsigned char>>> buffers_;
 };
 
 // A layer with random operands, and what the reference makes of them.

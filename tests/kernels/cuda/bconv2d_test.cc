@@ -83,15 +83,6 @@ bool IsForOneBit(const Bconv2dRow& row) {
          name.starts_with("bconv2d_mma_128x64_");
 }
 
-// Sanitizers take a share: they look at what one run does.
-#if defined(__SANITIZE_THREAD__)
-constexpr int kShare = 10;
-#elif defined(__SANITIZE_ADDRESS__)
-constexpr int kShare = 5;
-#else
-constexpr int kShare = 1;
-#endif
-
 TEST(GpuBconv2d, RowsEqualTheReference) {
   SCOPED_TRACE(ReplayHint());
   std::mt19937_64 random(TestSeed());

@@ -1,8 +1,6 @@
 // HEP-BNN's kernels on the emulated GPU, against the reference, and what their launches refuse.
 #include <algorithm>
-#include <cstring>
 #include <map>
-#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -10,7 +8,6 @@
 #include "benchmarks/placing/hep_kernel.h"
 #include "benchmarks/placing/hep_rows.h"
 #include "gtest/gtest.h"
-#include "tests/common/guarded_buffer.h"
 #include "tests/common/seed.h"
 #include "tests/kernels/cuda/bconv2d_case.h"
 
@@ -37,45 +34,25 @@ const Hep kHep[] = {Make<cuda::kHepX>("x"),    Make<cuda::kHepY>("y"),   Make<cu
                     Make<cuda::kHepXy>("xy"),  Make<cuda::kHepXz>("xz"), Make<cuda::kHepYz>("yz"),
                     Make<cuda::kHepXyz>("xyz")};
 
-class Device : public CaseDevice {
+class Device : public GuardedDevice {
  public:
   Device(const Hep& hep, const Options& options) : hep_(hep), options_(options) {}
 
-  const void* Hold(std::span<const unsigned char> bytes) override {
-    buffers_.push_back(std::make_unique<GuardedBuffer<unsigned char>>(bytes));
-    return buffers_.back()->data();
-  }
-  unsigned char* Output(size_t bytes) override {
-    buffers_.push_back(std::make_unique<GuardedBuffer<unsigned char>>(bytes));
-    std::memset(buffers_.back()->data(), 0xcd, bytes);
-    return buffers_.back()->data();
-  }
   void Launch(const Bconv2dRow& row, const Bconv2dArgs& args) override {
     const cuda::LaunchSize size = row.size(args, {});
     emulated_gpu::Launch([&] { hep_.run(args); }, {static_cast<unsigned>(size.blocks)},
                          {size.threads}, size.shared_bytes, options_);
   }
-  std::vector<unsigned char> Read(const unsigned char* output, size_t bytes) override {
-    return {output, output + bytes};
-  }
 
  private:
   const Hep& hep_;
   Options options_;
-  std::vector<std::unique_ptr<GuardedBuffer<unsigned char>>> buffers_;
 };
 
 bool TakeAll(const GpuLayer& layer) {
   return std::ranges::all_of(
       kHep, [&](const Hep& hep) { return hep.row.refusal(ShapeOf(layer)) == nullptr; });
 }
-
-// Sanitizers take a share: they look at what one run does.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr int kShare = 10;
-#else
-constexpr int kShare = 1;
-#endif
 
 TEST(Hep, EqualsTheReference) {
   SCOPED_TRACE(ReplayHint());
