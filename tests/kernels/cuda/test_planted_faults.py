@@ -1,20 +1,22 @@
 """Tests of the tests: kernels with a fault in one line, each of which must be found without a GPU.
 
 The kernels are compiled as they are, and then with each fault. What finds it is named, so that a
-check that no longer looks is noticed even if another one still fails. Each takes 9 seconds, so that
-without --full a sample of them runs.
+check that no longer looks is noticed even if another one still fails. Each takes up to 9 seconds,
+so that without --full a sample of them runs.
 """
 
 import os
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from tests import samples
+from tests.kernels.cuda import float_faults
+from tests.kernels.cuda.planted_fault import CRASH, Fault
 
 ROOT = Path(__file__).resolve().parents[3]
 KERNELS = "larq_engine/kernels/cuda"
@@ -24,20 +26,8 @@ WRONG_NUMBER = r"byte \d+ of output \d+ is"
 NOT_WAITED_FOR = "asynchronous copies were not waited for"
 TOO_MANY = "more arrive at a barrier than its phase is for"
 DEADLOCK = "waits at a barrier that others never reach"
-CRASH = "the program ended by a signal"
-
-SAMPLE = 8
 
 pytestmark = pytest.mark.slow
-
-
-@dataclass
-class Fault:
-    name: str
-    file: str
-    line: str
-    instead: str
-    found_by: str
 
 
 FAULTS = [
@@ -724,26 +714,65 @@ FAULTS = [
 ]
 
 
+@dataclass
+class Contract:
+    """A program that ends with 0 if kernels keep what they have to."""
+
+    name: str
+    faults: list[Fault]
+    sample: int
+    # What the kernels' code, or the sizes of their tiles, go into, and what else it is made of.
+    of_kernels: tuple[str, ...]
+    others: tuple[str, ...]
+    flags: tuple[str, ...] = ()
+
+
+CONTRACTS = [
+    Contract(
+        "bconv2d",
+        FAULTS,
+        8,
+        (
+            f"{TESTS}/emulated_kernels.cc",
+            f"{KERNELS}/bconv2d_epilogues.cc",
+            f"{KERNELS}/bconv2d_rows.cc",
+        ),
+        (
+            "larq_engine/kernels/reference.cc",
+            "larq_engine/kernels/output_transform.cc",
+            f"{KERNELS}/kernel_table.cc",
+            f"{TESTS}/bconv2d_case.cc",
+            f"{TESTS}/bconv2d_contract.cc",
+        ),
+    ),
+    Contract(
+        "floats",
+        float_faults.FAULTS,
+        6,
+        (
+            f"{TESTS}/emulated_kernels.cc",
+            f"{KERNELS}/conv2d_rows.cc",
+            f"{KERNELS}/pixel_rows.cc",
+        ),
+        (
+            f"{KERNELS}/kernel_table.cc",
+            f"{TESTS}/emulated_case.cc",
+            f"{TESTS}/floats_case.cc",
+            f"{TESTS}/floats_contract.cc",
+            f"{TESTS}/pixels_case.cc",
+        ),
+        ("-DLARQ_ENGINE_WITHOUT_BCONV2D",),
+    ),
+]
+
+
 class Build:
-    """Compiles the contract's program with the kernels of a folder."""
+    """Compiles a contract's program with the kernels of a folder."""
 
-    # What the kernels' code, or the sizes of their tiles, go into.
-    OF_KERNELS = (
-        f"{TESTS}/emulated_kernels.cc",
-        f"{KERNELS}/bconv2d_epilogues.cc",
-        f"{KERNELS}/bconv2d_rows.cc",
-    )
-    OTHERS = (
-        "larq_engine/kernels/reference.cc",
-        "larq_engine/kernels/output_transform.cc",
-        f"{KERNELS}/kernel_table.cc",
-        f"{TESTS}/bconv2d_case.cc",
-        f"{TESTS}/bconv2d_contract.cc",
-    )
-
-    def __init__(self, folder: Path):
+    def __init__(self, contract: Contract, folder: Path):
+        self.contract = contract
         self.folder = folder
-        self.others = [self._compile(source, ROOT) for source in self.OTHERS]
+        self.others = [self._compile(source, ROOT) for source in contract.others]
 
     def run(self, name: str, fault: Fault | None) -> subprocess.CompletedProcess[str]:
         root = self.folder / name
@@ -753,7 +782,7 @@ class Build:
             text = file.read_text(encoding="utf-8")
             assert text.count(fault.line) == 1, f"{fault.file}: there is no one '{fault.line}'"
             file.write_text(text.replace(fault.line, fault.instead), encoding="utf-8")
-        objects = [self._compile(source, root) for source in self.OF_KERNELS]
+        objects = [self._compile(source, root) for source in self.contract.of_kernels]
         program = root / "contract"
         self._cxx([*objects, *self.others, "-o", str(program)])
         return subprocess.run([program], capture_output=True, text=True, timeout=300, check=False)
@@ -763,7 +792,17 @@ class Build:
         object_file.parent.mkdir(parents=True, exist_ok=True)
         # The copy's headers come first.
         path = root / source if (root / source).exists() else ROOT / source
-        self._cxx(["-c", f"-I{root}", f"-I{ROOT}", str(path), "-o", str(object_file)])
+        self._cxx(
+            [
+                *self.contract.flags,
+                "-c",
+                f"-I{root}",
+                f"-I{ROOT}",
+                str(path),
+                "-o",
+                str(object_file),
+            ]
+        )
         return str(object_file)
 
     def _cxx(self, arguments: list[str]) -> None:
@@ -772,30 +811,51 @@ class Build:
         assert result.returncode == 0, result.stderr
 
 
+@dataclass
+class Builds:
+    """A build of each contract, made when it is asked for."""
+
+    folder: Path
+    made: dict[str, Build] = field(default_factory=dict)
+
+    def of(self, contract: Contract) -> Build:
+        if contract.name not in self.made:
+            folder = self.folder / contract.name
+            folder.mkdir()
+            self.made[contract.name] = Build(contract, folder)
+        return self.made[contract.name]
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "fault" in metafunc.fixturenames:
-        faults = samples.choose(metafunc.config, FAULTS, SAMPLE)
-        metafunc.parametrize("fault", faults, ids=lambda fault: fault.name)
+        cases = [
+            pytest.param(contract, fault, id=fault.name)
+            for contract in CONTRACTS
+            for fault in samples.choose(metafunc.config, contract.faults, contract.sample)
+        ]
+        metafunc.parametrize(("contract", "fault"), cases)
+    elif "contract" in metafunc.fixturenames:
+        metafunc.parametrize("contract", CONTRACTS, ids=lambda contract: contract.name)
 
 
 @pytest.fixture(scope="module")
-def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
-    return Build(tmp_path_factory.mktemp("kernels"))
+def builds(tmp_path_factory: pytest.TempPathFactory) -> Builds:
+    return Builds(tmp_path_factory.mktemp("kernels"))
 
 
-def test_faults_are_in_lines_that_are_there():
+def test_faults_are_in_lines_that_are_there(contract):
     """A sample would find only now and then that a line has changed."""
-    texts = {fault.file: (ROOT / KERNELS / fault.file).read_text() for fault in FAULTS}
-    assert [fault for fault in FAULTS if texts[fault.file].count(fault.line) != 1] == []
+    texts = {fault.file: (ROOT / KERNELS / fault.file).read_text() for fault in contract.faults}
+    assert [f for f in contract.faults if texts[f.file].count(f.line) != 1] == []
 
 
-def test_kernels_as_they_are(build):
-    result = build.run("as_they_are", None)
+def test_kernels_as_they_are(builds, contract):
+    result = builds.of(contract).run("as_they_are", None)
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
 
 
-def test_fault_is_found(build, fault):
-    result = build.run(f"fault_{FAULTS.index(fault)}", fault)
+def test_fault_is_found(builds, contract, fault):
+    result = builds.of(contract).run(f"fault_{contract.faults.index(fault)}", fault)
     said = result.stdout + result.stderr
     assert result.returncode != 0, f"not found: {fault.name}"
     if fault.found_by == CRASH:
