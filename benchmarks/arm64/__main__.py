@@ -1,10 +1,10 @@
-"""What 64-bit ARM's kernels cost, without a machine that has them:
+"""Predicts the cost of 64-bit ARM's kernels, without a machine that has them:
 
     python -m benchmarks.arm64 [--llvm-mca PROGRAM] [--json FILE]
 
-Predicted multiply-adds a cycle of the inner loops; instructions of whole convolutions and of
-QuickNet, counted under QEMU. None of it is a time. QuickNet needs the emulated LiteRT, which
-`tools/setup.sh arm64` installs.
+Prints predicted multiply-adds a cycle of the inner loops, and the instructions of whole
+convolutions and of QuickNet, counted under QEMU. None of it is a time. QuickNet needs the emulated
+LiteRT, which `tools/setup.sh arm64` installs.
 """
 
 from __future__ import annotations
@@ -28,14 +28,15 @@ BIN = ROOT / "bazel-bin" / "benchmarks"
 PROGRAM = BIN / "arm64" / "run_layer"
 BENCHMARK = BIN / "model" / "larq_benchmark_model"
 LITERT = ROOT / ".emulation" / "arm64" / "packages" / "ai_edge_litert" / "libLiteRt.so"
-MACS = 56 * 56 * 64 * 64 * 9  # of each layer
-QUICKNET_MACS = 16 * MACS  # binary ones: four layers of each kind
-# What a CPU without UDOT and one with it run.
+MACS = 56 * 56 * 64 * 64 * 9  # MACs of each layer
+QUICKNET_MACS = 16 * MACS  # binary MACs: four layers of each kind
+# Models of a CPU without UDOT and of one with it.
 CPUS = {"neon": "cortex-a72", "dotprod": "cortex-a76"}
-# LCE 0.16.0, kernel_8x4x2 (A) and kernel_8x4x4: instructions of the loops over a filter's taps for
-# each 128 multiply-adds, counted in its source; without what comes before and after the loops.
-# A: a tap is a block of 61 and 5 around it, of 16 times 128. The others: blocks of 109 of 32 times
-# 128; 2 more for each but the last of a tap, 6 for that (5 where there is only one).
+# Instructions of LCE 0.16.0, kernel_8x4x2 (A) and kernel_8x4x4: those of the loops over a filter's
+# taps for each 128 multiply-adds, counted in its source, without the code before and after the
+# loops. In A, a tap is a block of 61 and 5 around it, of 16 times 128. In the others, blocks are of
+# 109, of 32 times 128; each takes 2 more except the last of a tap, which takes 6 (5 if there is
+# only one).
 LCE_LOOPS = {
     "A": (61 + 5) / 16,
     "B": (109 + 5) / 32,

@@ -17,7 +17,7 @@ from pathlib import Path
 from benchmarks.machine import ROOT
 
 QEMU = ROOT / "tools" / "qemu_aarch64.sh"
-# In a library that is loaded later, whose functions QEMU does not know.
+# The name of functions in a library that is loaded later, which QEMU does not know.
 ELSEWHERE = "elsewhere"
 
 _INSTRUCTION = re.compile(rb"0x([0-9a-f]+):")
@@ -26,7 +26,7 @@ _EXECUTION = re.compile(rb"Trace \d+: \S+ \[[0-9a-f]+/([0-9a-f]+)/[^\]]*\] *(\S*
 
 
 def count(cpu: str, command: Sequence[str | Path]) -> Counter[str]:
-    """Runs a program for 64-bit ARM and returns how many instructions each function took."""
+    """Runs a program for 64-bit ARM and returns the number of instructions of each function."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
         os.mkfifo(log)
@@ -47,7 +47,7 @@ def count(cpu: str, command: Sequence[str | Path]) -> Counter[str]:
 
 def _read(lines: Sequence[bytes]) -> Counter[str]:
     sizes: Counter[int] = Counter()  # instructions of a block, by its address
-    executions: Counter[bytes] = Counter()  # by address
+    executions: Counter[bytes] = Counter()  # executions of a block, by its address
     functions: dict[bytes, bytes] = {}
     block = None
     for line in lines:
@@ -69,5 +69,5 @@ def _read(lines: Sequence[bytes]) -> Counter[str]:
 
 
 def each(few: Mapping[str, int], many: Mapping[str, int], more: int) -> dict[str, float]:
-    """Returns what one of the `more` repetitions took by which two runs differ."""
+    """Returns the instructions of one repetition; two runs differ by `more` of them."""
     return {name: (count - few.get(name, 0)) / more for name, count in many.items()}

@@ -1,4 +1,4 @@
-"""Cycles of the products' inner loops, as llvm-mca's models of cores predict them."""
+"""Predicts cycles of the products' inner loops by llvm-mca's models of cores."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 OBJDUMP = "aarch64-linux-gnu-objdump"
-# The core and how many vectors of 128 bits it can add, count or combine in a cycle; 3 of those make
-# 128 multiply-adds. LLVM 14 knows the first four, 19 all of them.
+# The core, and the number of vectors of 128 bits that it can add, count or combine in a cycle; 3 of
+# those make 128 multiply-adds. LLVM 14 knows the first four, 19 all of them.
 CORES = {
     "cortex-a55": 1,
     "cortex-a510": 2,
@@ -62,7 +62,7 @@ def models(llvm_mca: str) -> set[str]:
 
 
 def cycles(llvm_mca: str, core: str, loop: list[str]) -> float:
-    """Returns the predicted cycles of one turn of the loop, whose jump is taken to be predicted."""
+    """Returns the predicted cycles of one turn of the loop, assuming that its jump is predicted."""
     answer = subprocess.run(
         [llvm_mca, *_TARGET, f"--mcpu={core}", f"-iterations={ITERATIONS}"],
         input="\n".join(_BACKWARD.sub("nop", instruction) for instruction in loop),

@@ -1,7 +1,6 @@
-// Runs one of the convolutions A to D several times, for a tool that counts what that takes:
+// Runs one of the convolutions A to D several times, for a tool that counts the cost:
 //
-//   run_layer ROW LAYER IN OUT TIMES      ROW: auto or a kernel row; IN: bits or float; OUT
-//   likewise
+//   run_layer ROW LAYER IN OUT TIMES      ROW: auto or a kernel row; IN and OUT: bits or float
 //
 // Floats that come in are quantized, as LceQuantize does before a layer.
 #include <cstdio>

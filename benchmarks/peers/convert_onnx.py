@@ -20,7 +20,7 @@ OPSET = 17
 def main() -> None:
     folder = Path(sys.argv[1])
     results = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever the converters print must not mix with the result
+    os.dup2(2, 1)  # the converters' output must not mix with the result
 
     import tf2onnx
     from onnxruntime.quantization import CalibrationDataReader, QuantFormat, quantize_static

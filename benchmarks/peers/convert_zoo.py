@@ -17,7 +17,7 @@ import numpy as np
 def main() -> None:
     name, weights, output = sys.argv[1:]
     results = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever TensorFlow prints must not mix with the result
+    os.dup2(2, 1)  # TensorFlow's output must not mix with the result
 
     import larq_compute_engine
     import larq_zoo

@@ -1,5 +1,7 @@
-"""Runs models for the benchmarks in a process of its own: one file for every contender and every
-virtual environment, so that all of them are fed, called and timed by the same lines.
+"""Runs models for the benchmarks in a process of its own.
+
+One file serves every contender and every virtual environment, so that all of them are fed, called
+and timed by the same lines.
 
 Started as `python worker.py RUNTIME`. Reads one JSON request a line from stdin and answers each
 with one JSON line; arrays travel as .npy files. Needs NumPy and the runtime, nothing of this
@@ -36,7 +38,8 @@ class Program(Protocol):
         """Returns all outputs of the last run."""
 
 
-# Model path, threads -> the program, and the names of the kernels it chose, where it tells.
+# Takes a model's path and a number of threads; returns the program, and the names of the kernels
+# that it chose, if it tells them.
 Loader = Callable[[str, int], tuple[Program, list[str]]]
 
 
@@ -48,7 +51,7 @@ class LceProgram:
         self._outputs: list[Array] = []
 
     def __call__(self, x: Array) -> Array:
-        # Below `Interpreter.predict`, which would copy the output once more.
+        # `Interpreter.predict` would copy the output once more.
         self._outputs = self._lite.predict([x])
         return self._outputs[0]
 
@@ -61,7 +64,8 @@ def start_lce(indirect_bgemm: bool) -> tuple[Loader, dict[str, str]]:
     from larq_compute_engine.tflite.python import interpreter_wrapper_lite
 
     def load(path: str, threads: int) -> tuple[Program, list[str]]:
-        reference_kernels, xnnpack = False, True  # what LCE is fastest with, whole models included
+        # these options are fastest in LCE, whole models included
+        reference_kernels, xnnpack = False, True
         with open(path, "rb") as file:
             lite = interpreter_wrapper_lite.LiteInterpreter(
                 file.read(), threads, reference_kernels, indirect_bgemm, xnnpack
@@ -105,7 +109,7 @@ class OpenVinoProgram:
         options = {
             "INFERENCE_NUM_THREADS": threads,
             "NUM_STREAMS": 1,
-            "INFERENCE_PRECISION_HINT": "f32",  # or bfloat16 where the CPU has it
+            "INFERENCE_PRECISION_HINT": "f32",  # otherwise bfloat16 on a CPU that has it
         }
         self._request = openvino.compile_model(model, "CPU", options).create_infer_request()
         self._input = self._request.get_input_tensor(0).data
@@ -116,7 +120,7 @@ class OpenVinoProgram:
         return self.outputs()[0]
 
     def outputs(self) -> list[Array]:
-        # As the others do, a copy: the next run writes to the same memory.
+        # The output is copied, as in the other programs, as the next run writes to the same memory.
         return [self._request.get_output_tensor(0).data.copy()]
 
 
@@ -130,8 +134,9 @@ def _binary_chain(path: str) -> Any:
         )
     _, kernel, _, in_channels = signs.shape
     bits = (signs.transpose(0, 3, 1, 2) > 0).astype(np.int32)
-    # Constants of single bits are stored with the first in the highest place of a byte, and the
-    # plug-in for CPUs reads them from the lowest: 2026.4 multiplies by others without this.
+    # Constants of single bits are stored with the first in the highest place of a byte, but the
+    # plug-in for CPUs reads them from the lowest: without the reversal, 2026.4 multiplies by other
+    # numbers.
     stored = bits.reshape(-1, 8)[:, ::-1].ravel().tolist()
     weights = openvino.op.Constant(openvino.Type.u1, openvino.Shape(bits.shape), stored)
 
@@ -204,7 +209,7 @@ def start_xnnpack() -> tuple[Loader, dict[str, str]]:
 def start_larq_engine() -> tuple[Loader, dict[str, str]]:
     import larq_engine
 
-    larq_engine.delegate_path()  # says now, not for each model, if the library is not built
+    larq_engine.delegate_path()  # fails now, not for each model, if it is not built
 
     def load(path: str, threads: int) -> tuple[Program, list[str]]:
         profile = larq_engine.Interpreter(path, num_threads=threads).profile(runs=1)
@@ -254,7 +259,7 @@ class Session:
 
 
 def time_program(program: Program, x: Array, seconds: float) -> dict[str, list[int]]:
-    """Call once to warm caches, then for `seconds` and at least three times."""
+    """Calls the program once to warm caches, then for `seconds` and at least three times."""
     program(x)
     wall: list[int] = []
     cpu: list[int] = []
@@ -269,7 +274,7 @@ def time_program(program: Program, x: Array, seconds: float) -> dict[str, list[i
 
 def main() -> None:
     replies = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # whatever the runtimes print must not mix with the answers
+    os.dup2(2, 1)  # the runtimes' output must not mix with the answers
 
     def reply(answer: dict[str, Any]) -> None:
         print(json.dumps(answer), file=replies)
