@@ -30,9 +30,9 @@ bool IsRandom(const std::string& op) {
 }
 
 // The main graph, without operators whose inputs are all constant.
-class Network {
+class MainGraph {
  public:
-  explicit Network(std::span<const uint8_t> file) : flatbuffer_(file) {
+  explicit MainGraph(std::span<const uint8_t> file) : flatbuffer_(file) {
     model_ = ReadModelFile(flatbuffer_);
     const FileGraph& graph = model_.graphs[0];
     std::set<int32_t> fixed;
@@ -144,7 +144,7 @@ void AddSeconds(JsonWriter& json, std::vector<double> seconds) {
 // Writes the contents of "measurements", each once.
 class Measurements {
  public:
-  Measurements(const Flags& flags, const Network& network, JsonWriter& json)
+  Measurements(const Flags& flags, const MainGraph& network, JsonWriter& json)
       : flags_(flags), network_(network), json_(json) {}
 
   // Adds a measurement for each group of steps that ran together: those with the same `group`.
@@ -213,12 +213,12 @@ class Measurements {
   }
 
   const Flags& flags_;
-  const Network& network_;
+  const MainGraph& network_;
   JsonWriter& json_;
   std::set<std::tuple<std::set<size_t>, std::string, std::string>> known_;
 };
 
-void AddTotal(JsonWriter& json, const Flags& flags, const Network& network,
+void AddTotal(JsonWriter& json, const Flags& flags, const MainGraph& network,
               const std::string& device, const std::vector<double>& seconds) {
   json.BeginObject("");
   json.Add("batch", network.batch());
@@ -228,7 +228,7 @@ void AddTotal(JsonWriter& json, const Flags& flags, const Network& network,
   json.End();
 }
 
-void AddOp(JsonWriter& json, const Network& network, size_t id,
+void AddOp(JsonWriter& json, const MainGraph& network, size_t id,
            const std::map<size_t, const StepProfile*>& step_of) {
   const FileOperator& op = network.graph().operators[network.nodes()[id]];
   const OperatorNames names = network.NamesOf(op);
@@ -252,7 +252,7 @@ void AddOp(JsonWriter& json, const Network& network, size_t id,
   json.End();
 }
 
-void AddGraph(JsonWriter& json, const Network& network, const ProfileRuns& runs) {
+void AddGraph(JsonWriter& json, const MainGraph& network, const ProfileRuns& runs) {
   json.BeginArray("values");
   for (size_t id = 0; id < network.values().size(); ++id) {
     const int32_t tensor = network.values()[id];
@@ -362,7 +362,7 @@ std::string BaseName(const std::string& path) { return path.substr(path.rfind('/
 
 std::string ProfileFile(const Flags& flags, const Machine& machine, std::span<const uint8_t> file,
                         const ProfileRuns& runs) {
-  const Network network(file);
+  const MainGraph network(file);
   if (network.nodes().empty()) {
     throw RunError("model '" + flags.graph +
                    "': expected operators that depend on its inputs, got none; there is nothing to "

@@ -68,7 +68,7 @@ class Configuration:
 
 
 @dataclass(frozen=True)
-class Taken:
+class ConfigurationSeconds:
     """Seconds of a batch with a configuration; infinite if the kernel refuses the layer."""
 
     ops: tuple[float, ...]
@@ -101,7 +101,7 @@ def configurations(profile: Profile) -> Iterator[Configuration]:
                 yield Configuration(device.name, threads, kernel)
 
 
-def take(profile: Profile, chosen: Configuration, batch: int) -> Taken:
+def take(profile: Profile, chosen: Configuration, batch: int) -> ConfigurationSeconds:
     """Returns the whole network's time with a configuration, operator by operator."""
     devices = choose_devices(profile, None)
     own = [device.name for device in devices].index(chosen.device)
@@ -113,7 +113,7 @@ def take(profile: Profile, chosen: Configuration, batch: int) -> Taken:
     ]
     seconds = tuple(float(problem.op_cost[op, device]) for op, device in enumerate(mapped))
     alone = replace(problem, gains=(), op_cost=np.zeros_like(problem.op_cost))
-    return Taken(seconds, cost_of(alone, mapped))
+    return ConfigurationSeconds(seconds, cost_of(alone, mapped))
 
 
 def _with_kernel(profile: Profile, chosen: Configuration) -> Profile:

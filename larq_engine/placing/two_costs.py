@@ -10,7 +10,7 @@ from larq_engine.placing.sweep import sweep
 _SAME = 1e-9
 
 
-class _Corner:
+class _HullPoint:
     """An assignment that is best for some weights, and its two costs."""
 
     def __init__(self, first: Problem, second: Problem, weights: tuple[float, float]) -> None:
@@ -19,12 +19,12 @@ class _Corner:
         self.other = cost_of(second, self.solution.devices)
 
 
-def _weights_between(left: _Corner, right: _Corner) -> tuple[float, float]:
+def _weights_between(left: _HullPoint, right: _HullPoint) -> tuple[float, float]:
     """Returns the weights with which both corners cost the same."""
     return left.other - right.other, right.one - left.one
 
 
-def _is_below(corner: _Corner, end: _Corner, weights: tuple[float, float]) -> bool:
+def _is_below(corner: _HullPoint, end: _HullPoint, weights: tuple[float, float]) -> bool:
     """Tells whether the corner lies below the line through the end."""
     line = weights[0] * end.one + weights[1] * end.other
     return corner.solution.cost < line - _SAME * abs(line)
@@ -40,7 +40,7 @@ def least_product(first: Problem, second: Problem) -> Solution:
     Raises:
         ValueError: All assignments have infinite costs.
     """
-    left, right = _Corner(first, second, (1, 0)), _Corner(first, second, (0, 1))
+    left, right = _HullPoint(first, second, (1, 0)), _HullPoint(first, second, (0, 1))
     best = min((left, right), key=_product)
     bound = left.solution.bound * right.solution.bound
     exact = left.solution.exact and right.solution.exact
@@ -50,7 +50,7 @@ def least_product(first: Problem, second: Problem) -> Solution:
         weights = _weights_between(left, right)
         if left.one * right.other >= _product(best) or min(weights) <= 0:
             continue
-        corner = _Corner(first, second, weights)
+        corner = _HullPoint(first, second, weights)
         exact = exact and corner.solution.exact
         if _is_below(corner, left, weights):
             best = min(best, corner, key=_product)
@@ -60,7 +60,7 @@ def least_product(first: Problem, second: Problem) -> Solution:
     return Solution(best.solution.devices, product, product if exact else bound, way)
 
 
-def _product(corner: _Corner) -> float:
+def _product(corner: _HullPoint) -> float:
     return corner.one * corner.other
 
 
@@ -74,7 +74,7 @@ def least_within(first: Problem, second: Problem, limit: float) -> Solution:
         ValueError: There is no such assignment.
     """
     within = limit * (1 + _SAME)
-    above, below = _Corner(first, second, (1, 0)), _Corner(first, second, (0, 1))
+    above, below = _HullPoint(first, second, (1, 0)), _HullPoint(first, second, (0, 1))
     if above.other <= within:
         return above.solution
     if below.other > within:
@@ -85,7 +85,7 @@ def least_within(first: Problem, second: Problem, limit: float) -> Solution:
         weights = _weights_between(above, below)
         if min(weights) <= 0:
             break
-        corner = _Corner(first, second, weights)
+        corner = _HullPoint(first, second, weights)
         least = (corner.solution.bound - weights[1] * limit) / weights[0]
         if least > bound:
             bound, weight = least, weights[1] / weights[0]

@@ -7,7 +7,7 @@ that has just made them leaves them.
 
 from dataclasses import dataclass, field
 
-from larq_engine.profiling.column import Runner, seconds_of
+from larq_engine.profiling.run_config import Runner, seconds_of
 from larq_engine.python.library import TRANSFER
 from larq_engine.python.tensors import Array
 

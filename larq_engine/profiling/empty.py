@@ -4,8 +4,8 @@ import numpy as np
 
 from larq_engine.converter import schema
 from larq_engine.converter.graph import Graph, Tensor
-from larq_engine.profiling.column import HOST, Column, open_part
 from larq_engine.profiling.network import Cut
+from larq_engine.profiling.run_config import HOST, RunConfig, open_part
 
 _SAMPLES = 50
 
@@ -18,7 +18,7 @@ class EmptyRun:
         content = schema.write(schema.make_model([Graph("", [x], [x], [])]))
         cut = Cut(content, (), (), (x,), (x,), (), False)
         data = [np.zeros(1, np.float32)]
-        self._runner = open_part(cut, Column(HOST, threads), runtime, data, 1)
+        self._runner = open_part(cut, RunConfig(HOST, threads), runtime, data, 1)
         self._samples: list[int] = []
 
     def measure(self) -> None:

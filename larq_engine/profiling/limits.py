@@ -21,8 +21,8 @@ import numpy as np
 
 from larq_engine.converter import lce_ops, schema
 from larq_engine.converter.graph import NUMPY_TYPES, Graph, Op, Quantization, Tensor
-from larq_engine.profiling.column import AUTO, CPU, HOST, CannotRunError, Column, open_part
 from larq_engine.profiling.network import Cut
+from larq_engine.profiling.run_config import AUTO, CPU, HOST, CannotRunError, RunConfig, open_part
 from larq_engine.profiling.work import BITS, Work
 from larq_engine.python import library
 from larq_engine.python.tensors import Array
@@ -60,7 +60,7 @@ class Limits:
         self._runtime = runtime
         self._cores = library.usable_cpus()
         self._bandwidths: dict[int, float] = {}
-        self._rates: dict[tuple[Column, str], float | None] = {}
+        self._rates: dict[tuple[RunConfig, str], float | None] = {}
 
     def seconds(
         self, work: Work, device: str, threads: int, kernels: str | None = None
@@ -73,7 +73,7 @@ class Limits:
             threads: The number of threads that do it.
             kernels: The kernel rows that computed the products of bits, joined by "+".
         """
-        if Column(device, threads).is_gpu:
+        if RunConfig(device, threads).is_gpu:
             return None
         cores = min(threads, self._cores)
         names = (kernels or AUTO).split("+")
@@ -81,8 +81,8 @@ class Limits:
             return None
         arithmetic = 0.0
         for kind, products in work.products.items():
-            columns = {Column(device, 1, name if kind == BITS else AUTO) for name in names}
-            rates = [self._rate(column, kind) for column in columns]
+            configs = {RunConfig(device, 1, name if kind == BITS else AUTO) for name in names}
+            rates = [self._rate(config, kind) for config in configs]
             known = [rate for rate in rates if rate is not None]
             if len(known) < len(rates):
                 return None
@@ -94,9 +94,9 @@ class Limits:
     def describe(self) -> dict[str, str]:
         """Describes the measured rates for people."""
         rates = [
-            f"{kind if column.kernel == AUTO else column.kernel} on {column.device}: "
+            f"{kind if config.kernel == AUTO else config.kernel} on {config.device}: "
             f"{rate / 1e9:.4g} GMAC/s"
-            for (column, kind), rate in self._rates.items()
+            for (config, kind), rate in self._rates.items()
             if rate is not None
         ]
         bandwidths = [
@@ -120,33 +120,33 @@ class Limits:
 
     # ---- Products --------------------------------------------------------------------------------
 
-    def _rate(self, column: Column, kind: str) -> float | None:
+    def _rate(self, config: RunConfig, kind: str) -> float | None:
         """Returns products a second; None if there is no way to measure them."""
-        if (column.device, kind) not in _MEASURED:
+        if (config.device, kind) not in _MEASURED:
             return None
-        key = column, kind
+        key = config, kind
         if key not in self._rates:
-            self._rates[key] = self._measure_rate(column, kind)
+            self._rates[key] = self._measure_rate(config, kind)
         return self._rates[key]
 
-    def _measure_rate(self, column: Column, kind: str) -> float | None:
+    def _measure_rate(self, config: RunConfig, kind: str) -> float | None:
         products = [
-            (_make_product(column.device, kind, *shape), math.prod(shape))
+            (_make_product(config.device, kind, *shape), math.prod(shape))
             for shape in (_BITS_SHAPES if kind == BITS else _DENSE_SHAPES)
         ]
         try:
-            return max(count / self._seconds_of(op, column) for op, count in products)
+            return max(count / self._seconds_of(op, config) for op, count in products)
         except CannotRunError:
             return None
 
-    def _seconds_of(self, op: Op, column: Column) -> float:
+    def _seconds_of(self, op: Op, config: RunConfig) -> float:
         x, y = op.inputs[0], op.output
         assert x is not None
         content = schema.write(schema.make_model([Graph("", [x], [y], [op])]))
         ours = lce_ops.is_ours(op)
         cut = Cut(content, (0,), (0,), (x,), (y,), (ours,), ours)
         data = np.zeros(x.shape, NUMPY_TYPES[x.dtype])
-        runner = open_part(cut, column, self._runtime, [data], 1)
+        runner = open_part(cut, config, self._runtime, [data], 1)
         return _least_seconds(runner.time_ns)
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from larq_engine.converter import lce_ops, schema
 from larq_engine.converter.graph import Graph, Op, Tensor
 from larq_engine.placing.profile_file import HOST_MEMORY, Link
-from larq_engine.profiling.column import Column, Runner, open_part, seconds_of
 from larq_engine.profiling.network import Cut
+from larq_engine.profiling.run_config import RunConfig, Runner, open_part, seconds_of
 from larq_engine.python.library import TRANSFER
 
 # Numbers of pixels of 32 channels: a pixel is 128 bytes as floats, and 4 as bits.
@@ -20,18 +20,18 @@ _RUNS = 15
 _UNBOUNDED = 1e15
 
 
-def measure_links(column: Column, runtime: str | None, memory: str) -> tuple[Link, Link]:
+def measure_links(config: RunConfig, runtime: str | None, memory: str) -> tuple[Link, Link]:
     """Measures the link to the GPU and the link back, with values of several sizes."""
     there: list[tuple[int, float]] = []
     back: list[tuple[int, float]] = []
     for pixels in _PIXELS:
         for packs in (True, False):
-            runner = _open(column, runtime, pixels, packs)
+            runner = _open(config, runtime, pixels, packs)
             samples: dict[bool, list[tuple[int, float]]] = {True: [], False: []}
             for _ in range(_RUNS):
                 for step in runner.read_steps():
                     if step["op"] == TRANSFER:
-                        is_there = step["device"] == column.device.partition(":")[0]
+                        is_there = step["device"] == config.device.partition(":")[0]
                         samples[is_there].append((step["bytes"], seconds_of(step)))
             for side, found in ((there, samples[True]), (back, samples[False])):
                 sizes = {size for size, _ in found}
@@ -42,7 +42,7 @@ def measure_links(column: Column, runtime: str | None, memory: str) -> tuple[Lin
     )
 
 
-def _open(column: Column, runtime: str | None, pixels: int, packs: bool) -> Runner:
+def _open(config: RunConfig, runtime: str | None, pixels: int, packs: bool) -> Runner:
     """Opens a model that packs or unpacks bits: one way moves 32 times the other's bytes."""
     floats = Tensor("floats", (1, 1, pixels, _CHANNELS), "FLOAT32")
     bits = Tensor("bits", lce_ops.packed_shape(floats.shape), "INT32")
@@ -51,7 +51,7 @@ def _open(column: Column, runtime: str | None, pixels: int, packs: bool) -> Runn
     model = schema.make_model([Graph("", [x], [y], [op])])
     cut = Cut(schema.write(model), (0,), (0,), (x,), (y,), (True,), True)
     data = np.zeros(x.shape, np.float32 if packs else np.int32)
-    return open_part(cut, column, runtime, [data], 1)
+    return open_part(cut, config, runtime, [data], 1)
 
 
 def _make_link(source: str, target: str, times: Sequence[tuple[int, float]]) -> Link:

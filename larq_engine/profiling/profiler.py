@@ -12,15 +12,6 @@ import numpy as np
 from larq_engine.converter.lce_ops import is_ours
 from larq_engine.placing import profile_file as file
 from larq_engine.profiling import energy, machine
-from larq_engine.profiling.column import (
-    AUTO,
-    CPU,
-    HOST,
-    CannotRunError,
-    Column,
-    Runner,
-    open_part,
-)
 from larq_engine.profiling.compare import find_difference
 from larq_engine.profiling.cut_trial import CutTrial
 from larq_engine.profiling.empty import EmptyRun
@@ -32,9 +23,25 @@ from larq_engine.profiling.network import Network
 from larq_engine.profiling.noise import Noise
 from larq_engine.profiling.reference import Reference
 from larq_engine.profiling.request import Request
-from larq_engine.profiling.rounds import Lane, measure_lanes
+from larq_engine.profiling.rounds import TrialGroup, measure_groups
 from larq_engine.profiling.rows import Key, Row, Rows, Share, summarize
-from larq_engine.profiling.whole import Layout, Way, WholeTimes, WholeTrial, lay_out, placement_of
+from larq_engine.profiling.run_config import (
+    AUTO,
+    CPU,
+    HOST,
+    CannotRunError,
+    RunConfig,
+    Runner,
+    open_part,
+)
+from larq_engine.profiling.whole import (
+    Layout,
+    ModelRun,
+    WholeTimes,
+    WholeTrial,
+    lay_out,
+    placement_of,
+)
 from larq_engine.profiling.work import count_work
 from larq_engine.python import library
 from larq_engine.python.frames import make_frame
@@ -96,14 +103,14 @@ class ProfileResult:
 
 @dataclass(frozen=True)
 class _Spec:
-    """Operators to cut out of the model, the column that runs them, and the batch."""
+    """Operators to cut out of the model, the config that runs them, and the batch."""
 
     ops: tuple[int, ...]
-    column: Column
+    config: RunConfig
     times: int
 
 
-_Candidate = TypeVar("_Candidate", Way, _Spec)
+_Candidate = TypeVar("_Candidate", ModelRun, _Spec)
 
 
 def profile(
@@ -182,19 +189,21 @@ class _Profiler:
         for gpu in request.gpus:
             self._meters[gpu] = energy.gpu_meter(int(gpu.partition(":")[2] or 0))
         self._wrong: list[str] = []
-        self._layouts: dict[tuple[Column, int], Layout] = {}
+        self._layouts: dict[tuple[RunConfig, int], Layout] = {}
         self._wholes: list[WholeTimes] = []
         self._cut: dict[Key, file.Timing] = {}
-        self._joules: dict[Key | Way, float | None] = {}
+        self._joules: dict[Key | ModelRun, float | None] = {}
         self._is_right: set[Key] = set()
 
     def run(self) -> ProfileResult:
-        ways = list(self._ways())
-        parts = list(dict.fromkeys(self._parts(ways)))
-        lanes = len(ways) + len({(s.column, s.times) for s in parts if self._is_timed_cut_out(s)})
-        with count_measurements("profiling", lanes * self._rounds, self._verbose) as progress:
+        model_runs = list(self._model_runs())
+        parts = list(dict.fromkeys(self._parts(model_runs)))
+        groups = len(model_runs) + len(
+            {(s.config, s.times) for s in parts if self._is_timed_cut_out(s)}
+        )
+        with count_measurements("profiling", groups * self._rounds, self._verbose) as progress:
             everything = range(len(self._network.ops))
-            for chunk in self._chunks(ways, lambda way: everything):
+            for chunk in self._chunks(model_runs, lambda model_run: everything):
                 self._measure_wholes(chunk, progress)
             for part in self._chunks(parts, lambda spec: spec.ops):
                 self._measure_parts(part, progress)
@@ -202,38 +211,38 @@ class _Profiler:
 
     # ---- What to measure -------------------------------------------------------------------------
 
-    def _ways(self) -> Iterator[Way]:
-        """Yields each column with the model as it is, and with the engine's operators split."""
+    def _model_runs(self) -> Iterator[ModelRun]:
+        """Yields each config with the model as it is, and with the engine's operators split."""
         for times in sorted(set(self._times.values())):
-            for column in self._request.columns():
-                if column.kernel == AUTO:
-                    way = Way(column, True, times)
-                    self._layouts[column, times] = lay_out(self._open_whole(way))
-                yield Way(column, True, times)
-                if column.device != HOST:
-                    yield Way(column, False, times)
+            for config in self._request.configs():
+                if config.kernel == AUTO:
+                    model_run = ModelRun(config, True, times)
+                    self._layouts[config, times] = lay_out(self._open_whole(model_run))
+                yield ModelRun(config, True, times)
+                if config.device != HOST:
+                    yield ModelRun(config, False, times)
 
-    def _parts(self, ways: Sequence[Way]) -> Iterator[_Spec]:
+    def _parts(self, model_runs: Sequence[ModelRun]) -> Iterator[_Spec]:
         """Yields operators one by one, and those that the engine runs together."""
-        for way in ways:
-            column = way.column
-            if way.fuse:
+        for model_run in model_runs:
+            config = model_run.config
+            if model_run.fuse:
                 for position, op in enumerate(self._network.ops):
-                    if column.device != HOST or not is_ours(op):
-                        yield _Spec((position,), column, way.times)
-                for run in self._layout_of(column, way.times).runs:
-                    yield _Spec(run, column, way.times)
+                    if config.device != HOST or not is_ours(op):
+                        yield _Spec((position,), config, model_run.times)
+                for run in self._layout_of(config, model_run.times).runs:
+                    yield _Spec(run, config, model_run.times)
 
-    def _layout_of(self, column: Column, times: int) -> Layout:
+    def _layout_of(self, config: RunConfig, times: int) -> Layout:
         """Returns the layout of a device, which is the same for all kernels."""
-        return self._layouts[Column(column.device, column.threads), times]
+        return self._layouts[RunConfig(config.device, config.threads), times]
 
     def _is_timed_cut_out(self, spec: _Spec) -> bool:
         """Tells whether the whole model gives no time of these operators."""
-        if spec.column.device == HOST:
+        if spec.config.device == HOST:
             return True
-        taken = self._layout_of(spec.column, spec.times).taken
-        device = spec.column.device.partition(":")[0]
+        taken = self._layout_of(spec.config, spec.times).taken
+        device = spec.config.device.partition(":")[0]
         return any(taken.get(op) != device for op in spec.ops)
 
     def _chunks(
@@ -264,106 +273,110 @@ class _Profiler:
 
     # ---- Whole models ----------------------------------------------------------------------------
 
-    def _open_whole(self, way: Way) -> Runner:
+    def _open_whole(self, model_run: ModelRun) -> Runner:
         cut = self._network.whole()
         placement = ""
-        if not way.fuse:
-            placement = placement_of(cut, self._layout_of(way.column, way.times))
+        if not model_run.fuse:
+            placement = placement_of(cut, self._layout_of(model_run.config, model_run.times))
         values = [self._reference.values[tensor] for tensor in cut.given]
         return Runner(
             cut,
-            way.column,
+            model_run.config,
             self._runtime,
             values,
-            way.times,
-            fuse=way.fuse,
+            model_run.times,
+            fuse=model_run.fuse,
             placement=placement,
         )
 
-    def _measure_wholes(self, ways: Sequence[Way], progress: Callable[[int], None]) -> None:
+    def _measure_wholes(
+        self, model_runs: Sequence[ModelRun], progress: Callable[[int], None]
+    ) -> None:
         trials = []
-        for way in ways:
+        for model_run in model_runs:
             try:
-                runner = self._open_whole(way)
+                runner = self._open_whole(model_run)
             except CannotRunError:
-                if way.column.kernel == AUTO:
+                if model_run.config.kernel == AUTO:
                     raise
                 continue  # The kernel is for other models.
             # A sign that rounding flips changes all that follows. So on a GPU not the whole model
             # is compared, but each operator by itself.
-            problem = None if way.column.is_gpu else self._find_difference(runner, rounds=True)
+            problem = (
+                None if model_run.config.is_gpu else self._find_difference(runner, rounds=True)
+            )
             if problem is None:
-                trials.append(WholeTrial(way, runner))
+                trials.append(WholeTrial(model_run, runner))
             else:
-                self._wrong.append(f"the whole model ({way.column}): {problem}")
+                self._wrong.append(f"the whole model ({model_run.config}): {problem}")
         self._measure_lanes(
-            [Lane([trial], _is_one_thread(trial.times.way.column)) for trial in trials],
+            [TrialGroup([trial], _is_one_thread(trial.times.model_run.config)) for trial in trials],
             progress,
-            len(ways) - len(trials),
+            len(model_runs) - len(trials),
         )
         for trial in trials:
             self._wholes.append(trial.times)
-            way = trial.times.way
-            if way.fuse and way.column.kernel == AUTO:
-                meter = self._meters[way.column.device]
-                self._joules[way] = meter.measure(trial.runner.time_ns)
+            model_run = trial.times.model_run
+            if model_run.fuse and model_run.config.kernel == AUTO:
+                meter = self._meters[model_run.config.device]
+                self._joules[model_run] = meter.measure(trial.runner.time_ns)
 
     # ---- Parts -----------------------------------------------------------------------------------
 
     def _measure_parts(self, specs: Sequence[_Spec], progress: Callable[[int], None]) -> None:
-        wanted = {(spec.column, spec.times) for spec in specs if self._is_timed_cut_out(spec)}
-        lanes: dict[tuple[Column, int], list[CutTrial]] = {}
+        wanted = {(spec.config, spec.times) for spec in specs if self._is_timed_cut_out(spec)}
+        groups: dict[tuple[RunConfig, int], list[CutTrial]] = {}
         opened: list[tuple[Key, CutTrial]] = []
         # The engine's choice comes first: a forced kernel that is the same is no new candidate.
-        for spec in sorted(specs, key=lambda spec: spec.column.kernel != AUTO):
+        for spec in sorted(specs, key=lambda spec: spec.config.kernel != AUTO):
             found = self._try(spec)
             if found is None:
                 continue
             key, runner = found
             if self._is_timed_cut_out(spec):
-                trial = CutTrial(runner, spec.column.is_gpu, self._others)
-                lanes.setdefault((spec.column, spec.times), []).append(trial)
+                trial = CutTrial(runner, spec.config.is_gpu, self._others)
+                groups.setdefault((spec.config, spec.times), []).append(trial)
                 opened.append((key, trial))
-            elif spec.column.kernel == AUTO:
+            elif spec.config.kernel == AUTO:
                 self._joules[key] = self._meters[key.device].measure(runner.time_ns)
         for empty in self._empty.values():
             empty.measure()
         self._measure_lanes(
-            [Lane(trials, _is_one_thread(column)) for (column, _), trials in lanes.items()],
+            [TrialGroup(trials, _is_one_thread(config)) for (config, _), trials in groups.items()],
             progress,
-            len(wanted) - len(lanes),
+            len(wanted) - len(groups),
         )
         for empty in self._empty.values():
             empty.measure()
         for key, trial in opened:
             base = 0.0 if trial.on_device else self._empty[key.threads].seconds
             self._cut[key] = summarize(trial.seconds, base)
-            if trial.runner.column.kernel == AUTO:
+            if trial.runner.config.kernel == AUTO:
                 self._joules[key] = self._meters[key.device].measure(trial.runner.time_ns)
 
     def _try(self, spec: _Spec) -> tuple[Key, Runner] | None:
         """Opens operators and compares what they compute; returns None if they are no candidate."""
         self._interrupts.check()
-        column = spec.column
+        config = spec.config
         cut = self._network.cut(spec.ops)
         try:
             values = [self._reference.values[tensor] for tensor in cut.given]
-            runner = open_part(cut, column, self._runtime, values, spec.times)
+            runner = open_part(cut, config, self._runtime, values, spec.times)
         except CannotRunError:
-            if column == Column(CPU, column.threads) and all(cut.is_ours):
+            if config == RunConfig(CPU, config.threads) and all(cut.is_ours):
                 raise  # The engine has to run its own operators.
             return None
         kernel = runner.kernels
-        if column.kernel not in (AUTO, kernel):
+        if config.kernel not in (AUTO, kernel):
             return None  # The kernel is for other operators.
-        key = Key(spec.ops, column.device, column.threads, spec.times, kernel)
+        key = Key(spec.ops, config.device, config.threads, spec.times, kernel)
         if key in self._is_right:
             return None
         rounds = len(spec.ops) > 1 or not all(cut.is_ours)
         problem = self._find_difference(runner, rounds=rounds)
         if problem is not None:
             names = ", ".join(map(self._describe, spec.ops))
-            self._wrong.append(f"{names} ({column}): {problem}")
+            self._wrong.append(f"{names} ({config}): {problem}")
             return None
         self._is_right.add(key)
         return key, runner
@@ -377,13 +390,13 @@ class _Profiler:
         return f"{op.kind} '{op.name}' (node {self._network.nodes[position]})"
 
     def _measure_lanes(
-        self, lanes: Sequence[Lane], progress: Callable[[int], None], skipped: int
+        self, groups: Sequence[TrialGroup], progress: Callable[[int], None], skipped: int
     ) -> None:
         def go_on() -> None:
             self._interrupts.check()
             progress(1)
 
-        measure_lanes(lanes, self._rounds, self._limit, self._noise, go_on)
+        measure_groups(groups, self._rounds, self._limit, self._noise, go_on)
         progress(skipped * self._rounds)
 
     # ---- The result ------------------------------------------------------------------------------
@@ -395,21 +408,21 @@ class _Profiler:
         links = [
             link
             for gpu in self._request.gpus
-            for link in measure_links(Column(gpu, 1), self._runtime, gpu)
+            for link in measure_links(RunConfig(gpu, 1), self._runtime, gpu)
         ]
         totals = [
             (
                 whole,
                 file.Total(
-                    batch_of[whole.way.times],
-                    whole.way.column.device,
-                    whole.way.column.threads,
+                    batch_of[whole.model_run.times],
+                    whole.model_run.config.device,
+                    whole.model_run.config.threads,
                     summarize(whole.seconds),
-                    self._joules[whole.way],
+                    self._joules[whole.model_run],
                 ),
             )
             for whole in self._wholes
-            if whole.way in self._joules
+            if whole.model_run in self._joules
         ]
         facts = ModelFacts(self._network, self._reference, self._times)
         profile = file.Profile(
@@ -481,5 +494,5 @@ class _Profiler:
                 yield file.Device(device, self._request.gpus[device], device)
 
 
-def _is_one_thread(column: Column) -> bool:
-    return column.threads == 1 and not column.is_gpu
+def _is_one_thread(config: RunConfig) -> bool:
+    return config.threads == 1 and not config.is_gpu

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from larq_engine.profiling import machine
-from larq_engine.profiling.column import AUTO, CPU, HOST, Column
+from larq_engine.profiling.run_config import AUTO, CPU, HOST, RunConfig
 from larq_engine.python import library
 from larq_engine.python.model_file import read_model
 
@@ -72,16 +72,16 @@ class Request:
             batches=() if batches is None else _numbers("batch", batches, 1 << 20),
         )
 
-    def columns(self) -> Iterator[Column]:
-        """Yields the columns to measure; the engine's choice comes first on each device."""
+    def configs(self) -> Iterator[RunConfig]:
+        """Yields the configs to measure; the engine's choice comes first on each device."""
         for threads in self.threads:
             for device in self.devices:
-                yield Column(device, threads)
+                yield RunConfig(device, threads)
                 if device == HOST:
                     continue
                 for kernel in self.kernels:
                     if (kernel in _cpu_kernels()) == (device == CPU):
-                        yield Column(device, threads, kernel)
+                        yield RunConfig(device, threads, kernel)
 
 
 def _numbers(name: str, values: Sequence[int], most: int) -> tuple[int, ...]:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from larq_engine.placing import profile_file as file
-from larq_engine.profiling.column import CPU, HOST
-from larq_engine.profiling.whole import Way, WholeTimes
+from larq_engine.profiling.run_config import CPU, HOST
+from larq_engine.profiling.whole import ModelRun, WholeTimes
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Rows:
         for whole in wholes:
             for ops, kernel in whole.layout.groups.items():
                 device = _device_of(ops, whole)
-                key = _key(whole.way, ops, device, kernel)
+                key = _key(whole.model_run, ops, device, kernel)
                 if key in is_right and key not in self.rows:
                     timing = summarize(whole.groups[ops])
                     self.rows[key] = Row(key, timing, None)
@@ -107,12 +107,15 @@ class Rows:
         if key.device not in (CPU, HOST):
             return 1.0  # A GPU's own clock also times operators that are cut out.
         for whole in self._wholes:
-            way = whole.way
-            if (way.column.threads, way.times) != (key.threads, key.times) or way.column.is_gpu:
+            model_run = whole.model_run
+            if (model_run.config.threads, model_run.times) != (
+                key.threads,
+                key.times,
+            ) or model_run.config.is_gpu:
                 continue
             if not set(key.ops) <= set(whole.layout.left):
                 continue
-            timings = [self._cut.get(_key(way, (op,), HOST)) for op in whole.layout.left]
+            timings = [self._cut.get(_key(model_run, (op,), HOST)) for op in whole.layout.left]
             total = sum(timing.median for timing in timings if timing is not None)
             # The rest of the model includes operators without a time of their own.
             if None in timings or not total:
@@ -122,18 +125,19 @@ class Rows:
 
     def share(self, whole: WholeTimes, total: file.Total, links: Sequence[file.Link]) -> Share:
         """Adds up the rows that a whole model is made of."""
-        way, layout = whole.way, whole.layout
-        column = way.column
+        model_run, layout = whole.model_run, whole.layout
+        config = model_run.config
         moves = sum(
             link.seconds_of(size)
             for size, there in layout.moved
             for link in links
-            if column.device == (link.target if there else link.source)
+            if config.device == (link.target if there else link.source)
         )
         wanted = [
-            _key(way, ops, _device_of(ops, whole), kernel) for ops, kernel in layout.groups.items()
+            _key(model_run, ops, _device_of(ops, whole), kernel)
+            for ops, kernel in layout.groups.items()
         ]
-        wanted += [_key(way, (op,), HOST) for op in layout.left]
+        wanted += [_key(model_run, (op,), HOST) for op in layout.left]
         found = [self.rows[key] for key in wanted if key in self.rows]
         return Share(
             total,
@@ -145,11 +149,11 @@ class Rows:
 
 def _device_of(ops: tuple[int, ...], whole: WholeTimes) -> str:
     """Returns the device that runs a group, as the request names it."""
-    return CPU if whole.layout.taken[ops[0]] == CPU else whole.way.column.device
+    return CPU if whole.layout.taken[ops[0]] == CPU else whole.model_run.config.device
 
 
-def _key(way: Way, ops: tuple[int, ...], device: str, kernel: str | None = None) -> Key:
-    return Key(ops, device, way.column.threads, way.times, kernel)
+def _key(model_run: ModelRun, ops: tuple[int, ...], device: str, kernel: str | None = None) -> Key:
+    return Key(ops, device, model_run.config.threads, model_run.times, kernel)
 
 
 def _scale(timing: file.Timing, factor: float) -> file.Timing:

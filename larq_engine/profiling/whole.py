@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from larq_engine.profiling.column import Column, Runner, join_kernels, seconds_of
 from larq_engine.profiling.network import Cut
+from larq_engine.profiling.run_config import RunConfig, Runner, join_kernels, seconds_of
 from larq_engine.python import library
 from larq_engine.python.library import TRANSFER
 
@@ -21,16 +21,16 @@ _WARM_UP_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
-class Way:
-    """One of the ways to run a whole model.
+class ModelRun:
+    """One way to run a whole model.
 
     Attributes:
-        column: The device, threads and kernel that run it.
+        config: The device, threads and kernel that run it.
         fuse: Whether the engine's operators run together where they can; else they run one by one.
         times: The multiple of the declared batch.
     """
 
-    column: Column
+    config: RunConfig
     fuse: bool
     times: int
 
@@ -61,7 +61,7 @@ class Layout:
 def lay_out(runner: Runner) -> Layout:
     """Reads from a run of a whole model which device computed what."""
     layout = Layout()
-    device = runner.column.device.partition(":")[0]
+    device = runner.config.device.partition(":")[0]
     for step in runner.steps:
         if step["op"] == TRANSFER:
             layout.moved.append((step["bytes"], step["device"] == device))
@@ -100,14 +100,14 @@ class WholeTimes:
     """Samples of a whole model's times.
 
     Attributes:
-        way: How the model is run.
+        model_run: How the model is run.
         layout: Which device computes what.
         seconds: Samples of the whole.
         groups: Samples of the operators that the engine runs in one go.
         rest: Samples of the time that is left for the host.
     """
 
-    way: Way
+    model_run: ModelRun
     layout: Layout
     seconds: list[float] = field(default_factory=list)
     groups: dict[tuple[int, ...], list[float]] = field(default_factory=dict)
@@ -117,9 +117,9 @@ class WholeTimes:
 class WholeTrial:
     """A whole model to be timed."""
 
-    def __init__(self, way: Way, runner: Runner) -> None:
+    def __init__(self, model_run: ModelRun, runner: Runner) -> None:
         self.runner = runner
-        self.times = WholeTimes(way, lay_out(runner))
+        self.times = WholeTimes(model_run, lay_out(runner))
 
     def visit(self) -> None:
         """Runs the model as users do, and then with the engine's clock on."""

@@ -9,7 +9,7 @@ Otherwise the samples run in batches of the size that the file fixes.
 from collections.abc import Iterable, Iterator, Sequence
 
 from larq_engine.python.arguments import Data, has_batch
-from larq_engine.python.pipeline import Batch, Lane
+from larq_engine.python.pipeline import Batch, LockedSession
 from larq_engine.python.samplewise import is_samplewise
 from larq_engine.python.session import InputError
 from larq_engine.python.tensors import Array, TensorInfo
@@ -28,8 +28,8 @@ _MAX_GPU_ACTIVATION_BYTES = 5 << 30
 class BatchRunner:
     """Cuts stacks of any number of samples into batches."""
 
-    def __init__(self, lane: Lane, inputs: Sequence[TensorInfo]) -> None:
-        self._lane = lane
+    def __init__(self, locked: LockedSession, inputs: Sequence[TensorInfo]) -> None:
+        self._locked = locked
         self._inputs = inputs
         # True if the batch may differ from the declared one; None until it is needed.
         self._flexible: bool | None = None
@@ -69,16 +69,16 @@ class BatchRunner:
     def _may_resize(self) -> bool:
         if self._flexible is None:
             open_in_file = all(info.signature[0] == -1 for info in self._inputs)
-            with self._lane.turns.take():
-                self._flexible = open_in_file or is_samplewise(self._lane.session)
+            with self._locked.turns.take():
+                self._flexible = open_in_file or is_samplewise(self._locked.session)
         return self._flexible
 
     def _samples_at_once(self, stack: Sequence[Data]) -> int:
         """Estimates a sample's activations: the declared ones, scaled by the inputs' size."""
-        session = self._lane.session
+        session = self._locked.session
         declared = sum(info.nbytes for info in session.declared_inputs)
         sample = sum(array.nbytes // len(array) for array in stack)
-        with self._lane.turns.take():
+        with self._locked.turns.take():
             scaled = session.activation_bytes() * sample // max(declared, 1)
         per_sample = max(scaled, sample)
         if session.has_gpu:
@@ -92,7 +92,7 @@ class BatchRunner:
         """
         samples = len(piece[0])
         try:
-            outputs = self._lane.run(piece)
+            outputs = self._locked.run(piece)
         except InputError:
             raise
         except ValueError:

@@ -15,7 +15,7 @@ import numpy as np
 from larq_engine.python import arguments
 from larq_engine.python.batching import BatchRunner
 from larq_engine.python.model_file import ModelSource, read_model
-from larq_engine.python.pipeline import Lane, Pipeline
+from larq_engine.python.pipeline import LockedSession, Pipeline
 from larq_engine.python.profile import ProfileTable, make_table
 from larq_engine.python.progress import ProgressBar
 from larq_engine.python.session import DeviceMemory, Session
@@ -99,19 +99,19 @@ class Interpreter:
             **({} if device is None else {"device": device}),
             placement=placement,
         )
-        self._lane = Lane(session)
-        self._pipeline = Pipeline(self._lane)
+        self._locked = LockedSession(session)
+        self._pipeline = Pipeline(self._locked)
         self._adopt(session.declared_inputs, session.declared_outputs)
         _interpreters.add(self)
 
     def _adopt(self, inputs: tuple[TensorInfo, ...], outputs: tuple[TensorInfo, ...]) -> None:
         """Takes these shapes as the declared ones; `predict` may then use other batches."""
         # One assignment replaces all: another thread may look, or Ctrl-C may come in between.
-        self._declared = _Declared(inputs, outputs, BatchRunner(self._lane, inputs))
+        self._declared = _Declared(inputs, outputs, BatchRunner(self._locked, inputs))
 
     @property
     def _session(self) -> Session:
-        return self._lane.session
+        return self._locked.session
 
     @property
     def _inputs(self) -> tuple[TensorInfo, ...]:
@@ -148,12 +148,12 @@ class Interpreter:
 
     def close(self) -> None:
         """Frees the memory. Running the model is a ValueError then; closing it again is not."""
-        self._lane.close()
+        self._locked.close()
         self._pipeline.close()
 
     def _after_fork(self) -> None:
         """Makes a forked process, in which it runs, open the model anew."""
-        self._lane.abandon()
+        self._locked.abandon()
         self._pipeline.abandon()
 
     @property
@@ -234,7 +234,7 @@ class Interpreter:
         # Most calls need neither checks nor batching.
         arrays = None if verbose else arguments.plain_arrays(x, inputs)
         if arrays is not None:
-            results = self._lane.run(arrays)
+            results = self._locked.run(arrays)
             return _as_asked(results, outputs, isinstance(x, dict))
         request = arguments.parse(x, inputs)
         pieces: list[list[Array]] = []
@@ -260,7 +260,7 @@ class Interpreter:
                 wrote into the file that it is right for its own sizes only. The shapes are then as
                 before.
         """
-        with self._lane.turns.take():
+        with self._locked.turns.take():
             self._session.reopen(arguments.parse_shapes(shapes, self._inputs))
             self._adopt(self._session.inputs(), self._session.outputs())
 
@@ -274,9 +274,9 @@ class Interpreter:
             open, and it counts both.
         """
         total: dict[str, DeviceMemory] = {}
-        for lane in self._pipeline.lanes:
-            with lane.turns.take():
-                records = lane.session.memory()
+        for locked in self._pipeline.sessions:
+            with locked.turns.take():
+                records = locked.session.memory()
             for record in records:
                 known = total.get(record.device)
                 total[record.device] = record if known is None else known + record
@@ -302,7 +302,7 @@ class Interpreter:
             arrays: list[arguments.Data] = [random_data(info, generator) for info in self._inputs]
         else:
             arrays = next(arguments.parse(inputs, self._inputs).stacks)
-        with self._lane.turns.take():
+        with self._locked.turns.take():
             steps, elapsed_ns, host_ops = self._session.measure(arrays, runs)
         return make_table(steps, elapsed_ns, runs, host_ops)
 

@@ -30,7 +30,7 @@ class Batch:
     outputs: list[Array] | None = None
 
 
-class Lane:
+class LockedSession:
     """A session that threads use in turns."""
 
     def __init__(self, session: Session) -> None:
@@ -53,15 +53,15 @@ class Lane:
 class Pipeline:
     """Runs batches in order."""
 
-    def __init__(self, lane: Lane) -> None:
-        self._first = lane
-        self._second: Lane | None = None
+    def __init__(self, locked: LockedSession) -> None:
+        self._first = locked
+        self._second: LockedSession | None = None
         self._turns = Turns("Interpreter")  # for opening and closing the second session
         self._may_open = True
         self._done = 0
 
     @property
-    def lanes(self) -> list[Lane]:
+    def sessions(self) -> list[LockedSession]:
         """The open sessions."""
         second = self._second  # another thread may close it meanwhile
         return [self._first] if second is None else [self._first, second]
@@ -91,22 +91,22 @@ class Pipeline:
                 except ValueError:  # There is memory for one session, but not for two.
                     self._may_open = False
                 else:
-                    self._second = Lane(session)
+                    self._second = LockedSession(session)
             return self._second is not None
 
     def _overlap(self, batches: Iterator[Batch], start: int) -> Iterator[tuple[int, list[Array]]]:
-        lanes = self.lanes
+        sessions = self.sessions
         under_way: collections.deque[tuple[int, Batch, Future[list[Array]]]] = collections.deque()
         # The block's end waits for running batches, also after an error or Ctrl-C.
-        with ThreadPoolExecutor(len(lanes), "larq_engine") as pool:
+        with ThreadPoolExecutor(len(sessions), "larq_engine") as pool:
             for number, batch in enumerate(batches):
-                if len(under_way) == len(lanes):
+                if len(under_way) == len(sessions):
                     yield _result(*under_way.popleft())
                 future: Future[list[Array]] = Future()
                 if batch.outputs is not None:
                     future.set_result(batch.outputs)
                 else:
-                    future = pool.submit(lanes[number % len(lanes)].run, batch.arrays)
+                    future = pool.submit(sessions[number % len(sessions)].run, batch.arrays)
                 under_way.append((start, batch, future))
                 start += batch.samples
             while under_way:

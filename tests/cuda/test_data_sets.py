@@ -47,7 +47,7 @@ def test_a_batch_is_uploaded_before_the_one_before_it_is_waited_for(model, expec
         _assert_same(interpreter.predict(model.inputs), expected)
         driver.fake_cuda_hold_wait(2)
         _assert_same(interpreter.predict(model.inputs), expected)
-        assert len(interpreter._pipeline.lanes) == 2
+        assert len(interpreter._pipeline.sessions) == 2
     assert not _threads()
     assert driver.fake_cuda_leaks() == 0
 
@@ -85,9 +85,9 @@ def test_few_batches_need_no_second_session(model, expected, monkeypatch):
     monkeypatch.setattr(pipeline, "_BATCHES_BEFORE_SECOND", 10)
     with model.open(device="cuda") as interpreter:
         _assert_same(interpreter.predict(model.inputs), expected)
-        assert len(interpreter._pipeline.lanes) == 1
+        assert len(interpreter._pipeline.sessions) == 1
         _assert_same(interpreter.predict(model.inputs), expected)
-        assert len(interpreter._pipeline.lanes) == 2
+        assert len(interpreter._pipeline.sessions) == 2
 
 
 def test_no_memory_for_a_second_session(model, expected, monkeypatch):
@@ -98,7 +98,7 @@ def test_no_memory_for_a_second_session(model, expected, monkeypatch):
 
         monkeypatch.setattr(pipeline, "Session", refuse)
         _assert_same(interpreter.predict(model.inputs), expected)
-        assert len(interpreter._pipeline.lanes) == 1
+        assert len(interpreter._pipeline.sessions) == 1
 
 
 def test_an_iterator_is_read_as_its_samples_are_needed(model, expected, monkeypatch):
@@ -119,7 +119,7 @@ def test_an_iterator_is_read_as_its_samples_are_needed(model, expected, monkeypa
 
     with model.open(device="cuda") as interpreter:
         _assert_same(interpreter.predict(samples()), expected)
-        assert len(interpreter._pipeline.lanes) == 2
+        assert len(interpreter._pipeline.sessions) == 2
     assert len(runs) == _SAMPLES and max(ahead) <= 2
 
 

@@ -116,7 +116,7 @@ def test_batches_of_data_on_the_gpu(model, expected, on_gpu, monkeypatch):
         for _ in range(2):
             got = interpreter.predict(on_gpu(model.inputs[0]))
             np.testing.assert_array_equal(got, expected)
-        assert len(interpreter._pipeline.lanes) == 2
+        assert len(interpreter._pipeline.sessions) == 2
 
 
 def test_tensors_of_pytorch(model, expected):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from larq_engine.profiling import energy
-from larq_engine.profiling.column import HOST, Column, open_part
 from larq_engine.profiling.compare import find_difference
 from larq_engine.profiling.links import fit
 from larq_engine.profiling.network import Network
 from larq_engine.profiling.noise import Noise
+from larq_engine.profiling.run_config import HOST, RunConfig, open_part
 from tests.model_builder import ModelBuilder
 from tests.profiling.models import NODES, small_model
 
@@ -33,7 +33,7 @@ def test_an_input_without_dimensions_is_given_too():
     builder.builtin("ADD", [x, scalar], [y])
     network = Network(builder.finish([x, scalar], [y]))
     values = [np.arange(4, dtype=np.float32).reshape(1, 4), np.array(3.5, np.float32)]
-    runner = open_part(network.cut((0,)), Column(HOST, 1), None, values, 1)
+    runner = open_part(network.cut((0,)), RunConfig(HOST, 1), None, values, 1)
     np.testing.assert_array_equal(runner.outputs()[0], values[0] + values[1])
 
 

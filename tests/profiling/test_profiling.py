@@ -8,7 +8,7 @@ import pytest
 
 import larq_engine
 from larq_engine.placing.profile_file import read_profile
-from larq_engine.profiling import column, profiler
+from larq_engine.profiling import profiler, run_config
 from larq_engine.python import library
 from tests.hosts import HOSTS
 from tests.kernel_rows import TAKES_FLOAT_CONVOLUTIONS
@@ -159,7 +159,7 @@ def test_one_kernel_beside_the_choice():
 
 def test_a_wrong_result_has_no_time(monkeypatch):
     """One operator on both devices, and one run of the engine, compute something else."""
-    outputs = column.Runner.outputs
+    outputs = run_config.Runner.outputs
 
     def wrong(runner):
         made = outputs(runner)
@@ -167,7 +167,7 @@ def test_a_wrong_result_has_no_time(monkeypatch):
             made[0].reshape(-1)[0] += 1
         return made
 
-    monkeypatch.setattr(column.Runner, "outputs", wrong)
+    monkeypatch.setattr(run_config.Runner, "outputs", wrong)
     result = _profile()
     measured = {m.ops for m in result.profile.measurements}
     assert not measured & {(0,), (2, 3, 4, 5)}
@@ -179,14 +179,14 @@ def test_a_wrong_result_has_no_time(monkeypatch):
 def test_candidates_are_fed_with_what_the_model_computes(monkeypatch):
     """Each operator reads the outputs of those before it, and not random values."""
     fed = {}
-    load = column.Runner._load
+    load = run_config.Runner._load
 
     def spy(runner, batch):
         if len(runner.cut.ops) == 1:
             fed[runner.cut.ops[0]] = runner._values
         load(runner, batch)
 
-    monkeypatch.setattr(column.Runner, "_load", spy)
+    monkeypatch.setattr(run_config.Runner, "_load", spy)
     _profile()
     signs, total = fed[2][0], fed[4][0]
     expected = np.packbits(fed[1][0] < 0, axis=-1, bitorder="little").view(np.int32)
@@ -236,11 +236,11 @@ def test_no_more_is_open_at_a_time_than_there_is_memory_for(monkeypatch):
     builder.builtin("FULLY_CONNECTED", [x, weights, -1], [y])
     opened = []
 
-    def measure(lanes, *others, real=profiler.measure_lanes):
-        opened.append(sum(len(lane.trials) for lane in lanes))
-        real(lanes, *others)
+    def measure(groups, *others, real=profiler.measure_groups):
+        opened.append(sum(len(group.trials) for group in groups))
+        real(groups, *others)
 
-    monkeypatch.setattr(profiler, "measure_lanes", measure)
+    monkeypatch.setattr(profiler, "measure_groups", measure)
     monkeypatch.setattr(profiler, "_MOST_BYTES", 2 * 256 * 256 * 4)
     result = _profile(builder.finish([x], [y]))
     assert max(opened) == 1, "the weights of two and their values are more"

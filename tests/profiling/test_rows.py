@@ -3,27 +3,27 @@
 import pytest
 
 from larq_engine.placing.profile_file import Timing, Total
-from larq_engine.profiling.column import Column
 from larq_engine.profiling.rows import Key, Rows
-from larq_engine.profiling.whole import Layout, Way, WholeTimes
+from larq_engine.profiling.run_config import RunConfig
+from larq_engine.profiling.whole import Layout, ModelRun, WholeTimes
 
 # Operators 0 and 3 are the host's; 1 and 2 are the engine's, which runs them in one go.
 _FUSED = WholeTimes(
-    Way(Column("cpu", 1), True, 1),
+    ModelRun(RunConfig("cpu", 1), True, 1),
     Layout({(1, 2): "row"}, {1: "cpu", 2: "cpu"}, (0, 3)),
     seconds=[10.0],
     groups={(1, 2): [4.0]},
     rest=[6.0],
 )
 _SINGLE = WholeTimes(
-    Way(Column("cpu", 1), False, 1),
+    ModelRun(RunConfig("cpu", 1), False, 1),
     Layout({(1,): "row", (2,): None}, {1: "cpu", 2: "cpu"}, (0, 3)),
     seconds=[11.0],
     groups={(1,): [3.0], (2,): [2.0]},
     rest=[6.0],
 )
 _HOST = WholeTimes(
-    Way(Column("host", 1), True, 1),
+    ModelRun(RunConfig("host", 1), True, 1),
     Layout({(1,): "row"}, {1: "cpu"}, (0, 2, 3)),
     seconds=[20.0],
     groups={(1,): [3.5]},
@@ -80,7 +80,7 @@ def test_the_engines_rows_are_within_the_model_and_the_hosts_in_proportion():
 )
 def test_what_a_whole_model_is_made_of(whole, sum_of_rows, cut):
     rows = Rows([_FUSED, _SINGLE, _HOST], _cut(), _OURS | set(_cut()))
-    total = Total(1, whole.way.column.device, 1, Timing(whole.seconds[0]))
+    total = Total(1, whole.model_run.config.device, 1, Timing(whole.seconds[0]))
     share = rows.share(whole, total, [])
     assert (share.rows, share.cut, share.missing) == (sum_of_rows, cut, ())
     assert share.percent == pytest.approx(100 * (sum_of_rows / whole.seconds[0] - 1))

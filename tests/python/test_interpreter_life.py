@@ -157,7 +157,7 @@ def test_a_fork_while_the_lock_is_held():
     interpreter = larq_engine.Interpreter(_model())
     images = _images(2)
     expected = interpreter.predict(images)
-    with interpreter._lane.turns.take():
+    with interpreter._locked.turns.take():
         status = _run_in_child(
             lambda: np.testing.assert_array_equal(interpreter.predict(images), expected)
         )

@@ -7,8 +7,8 @@ from typing import Any
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import Array
 from larq_engine.converter.onnx_reader.file import Node
+from larq_engine.converter.onnx_reader.graph_builder import GraphBuilder, Operand
 from larq_engine.converter.onnx_reader.layout import Value
-from larq_engine.converter.onnx_reader.network import Network, Operand
 from larq_engine.converter.options import SignOfZero
 
 
@@ -19,7 +19,7 @@ class Call:
     node: Node
     inputs: Sequence[Operand]
     opset: int
-    net: Network
+    net: GraphBuilder
     sign_of_zero: SignOfZero
 
     def error(self, expected: str, got: object, remedy: str) -> ConversionError:

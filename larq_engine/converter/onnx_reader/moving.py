@@ -8,6 +8,7 @@ import numpy as np
 from larq_engine.converter import schema
 from larq_engine.converter.graph import Array
 from larq_engine.converter.onnx_reader.call import Call
+from larq_engine.converter.onnx_reader.graph_builder import GraphBuilder, Operand
 from larq_engine.converter.onnx_reader.layout import (
     OPEN,
     Shape,
@@ -17,7 +18,6 @@ from larq_engine.converter.onnx_reader.layout import (
     is_same_order,
     resolve,
 )
-from larq_engine.converter.onnx_reader.network import Network, Operand
 
 # Value that Shape gives for an open size. It may be moved about, but not computed with.
 OPEN_SIZE = -(1 << 40)
@@ -109,7 +109,7 @@ def new_shape(call: Call, shape: Shape, wanted: Shape) -> Shape:
         ) from error
 
 
-def bring(net: Network, x: Value, shape: Shape) -> Value:
+def bring(net: GraphBuilder, x: Value, shape: Shape) -> Value:
     """Returns the value in another shape; it is transposed only if that is needed."""
     if shape == x.shape:
         return x
@@ -149,7 +149,7 @@ def transpose(call: Call) -> Value:
     return turned(call.net, x, turn)
 
 
-def turned(net: Network, x: Value, turn: Sequence[int]) -> Value:
+def turned(net: GraphBuilder, x: Value, turn: Sequence[int]) -> Value:
     """Returns the value with its dimensions in another order."""
     x = net.ordered(x, x.order)
     shape = tuple(x.shape[axis] for axis in turn)
@@ -262,7 +262,7 @@ def _from_behind(place: int | None) -> int | None:
     return None if place is None else -1 - place
 
 
-def _reversed(net: Network, x: Value, axis: int) -> Value:
+def _reversed(net: GraphBuilder, x: Value, axis: int) -> Value:
     x = net.ordered(x, x.order)
     inputs = [x.tensor, net.constant([x.axis(axis)])]
     return Value(x.shape, net.op("REVERSE_V2", inputs, x.lies, x.tensor.dtype), x.order)

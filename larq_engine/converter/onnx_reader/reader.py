@@ -18,10 +18,10 @@ from larq_engine.converter.onnx_reader.file import (
     OnnxSource,
     read_onnx,
 )
+from larq_engine.converter.onnx_reader.graph_builder import GraphBuilder, Operand
 from larq_engine.converter.onnx_reader.layout import OPEN, Shape, Value, channels_last, identity
 from larq_engine.converter.onnx_reader.masks import with_masks
 from larq_engine.converter.onnx_reader.moving import OPEN_SIZE
-from larq_engine.converter.onnx_reader.network import Network, Operand
 from larq_engine.converter.onnx_reader.resized import compare_other_sizes
 from larq_engine.converter.onnx_reader.table import find_row
 from larq_engine.converter.onnx_reader.zeros import count_zeros
@@ -90,7 +90,7 @@ class _Making:
         self._model = model
         self._channels_last = ends_channels_last
         self._sign_of_zero = sign_of_zero
-        self._net = Network()
+        self._net = GraphBuilder()
         self._values: dict[str, Operand] = dict(model.constants)
         self._evaluator = Evaluator(model.opset, model.constants.values())
         self._differences: dict[str, tuple[str, str]] = {}

@@ -8,9 +8,9 @@ from larq_engine.converter import schema
 from larq_engine.converter.graph import NUMPY_TYPES, Array, Tensor
 from larq_engine.converter.onnx_reader.call import Call
 from larq_engine.converter.onnx_reader.elementwise import Maker
+from larq_engine.converter.onnx_reader.graph_builder import GraphBuilder
 from larq_engine.converter.onnx_reader.layout import Value, closed
 from larq_engine.converter.onnx_reader.moving import OPEN_SIZE
-from larq_engine.converter.onnx_reader.network import Network
 from larq_engine.converter.sign_values import uniform
 from larq_engine.converter.third_values import PlainSign, third_value
 
@@ -128,7 +128,7 @@ _OPPOSITES = {
 }
 
 
-def _seen(net: Network, condition: Array | Value, other: Array | Value) -> Array | Value:
+def _seen(net: GraphBuilder, condition: Array | Value, other: Array | Value) -> Array | Value:
     """Returns the part of a value that is used where a condition is false.
 
     In where(x < 0, -1, where(x >= 0, 1, b)), b is used only for NaN. There PyTorch has

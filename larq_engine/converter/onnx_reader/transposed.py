@@ -10,9 +10,9 @@ from larq_engine.converter import schema
 from larq_engine.converter.graph import Array, Tensor
 from larq_engine.converter.onnx_reader.call import Call
 from larq_engine.converter.onnx_reader.file import MOST_BYTES
+from larq_engine.converter.onnx_reader.graph_builder import GraphBuilder
 from larq_engine.converter.onnx_reader.layout import OPEN, Shape, Value
 from larq_engine.converter.onnx_reader.moving import part_of
-from larq_engine.converter.onnx_reader.network import Network
 from larq_engine.converter.onnx_reader.windows import as_image, from_image
 from larq_engine.converter.padding import VALID
 
@@ -113,7 +113,7 @@ def _spread(call: Call, filters: Array, groups: int) -> Array:
     return spread
 
 
-def _open_sizes(net: Network, image: Tensor, lies: Shape) -> Tensor:
+def _open_sizes(net: GraphBuilder, image: Tensor, lies: Shape) -> Tensor:
     """Returns a shape as a tensor, with the image's batch if the batch is open."""
     if lies[0] != OPEN:
         return net.constant(list(lies))

@@ -7,8 +7,8 @@ import numpy as np
 
 from larq_engine.converter.graph import Array, Tensor
 from larq_engine.converter.onnx_reader.call import Call
+from larq_engine.converter.onnx_reader.graph_builder import GraphBuilder
 from larq_engine.converter.onnx_reader.layout import Shape, Value, channels_last
-from larq_engine.converter.onnx_reader.network import Network
 from larq_engine.converter.padding import is_size_free, same_pads
 
 Pair = tuple[int, int]
@@ -130,7 +130,7 @@ def _per_axis(call: Call, name: str, rank: int, default: int) -> list[int]:
     return found
 
 
-def as_image(net: Network, value: Value) -> Tensor:
+def as_image(net: GraphBuilder, value: Value) -> Tensor:
     """Returns a value with channels at dimension 1 as an image with channels last."""
     rank = len(value.shape)
     last = net.ordered(value, channels_last(rank))
@@ -140,7 +140,7 @@ def as_image(net: Network, value: Value) -> Tensor:
     return net.reshape(last.tensor, (batch, 1, length, channels))
 
 
-def from_image(net: Network, image: Tensor, shape: Shape) -> Value:
+def from_image(net: GraphBuilder, image: Tensor, shape: Shape) -> Value:
     """Returns an image as a value of ONNX's shape, the inverse of `as_image`."""
     order = channels_last(len(shape))
     if len(shape) != 4:
@@ -148,7 +148,9 @@ def from_image(net: Network, image: Tensor, shape: Shape) -> Value:
     return Value(shape, image, order)
 
 
-def padded(net: Network, image: Tensor, shape: Shape, windows: Windows, value: float) -> Tensor:
+def padded(
+    net: GraphBuilder, image: Tensor, shape: Shape, windows: Windows, value: float
+) -> Tensor:
     """Returns an image of this shape with the windows' pads around it."""
     pads = windows.pads
     larger = tuple(

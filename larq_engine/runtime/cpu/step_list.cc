@@ -62,7 +62,7 @@ class Lister {
         if (is_needed_[op.output]) Join(index);
       }
     }
-    std::vector<ListedStep> steps = SmallEarly(InOrder());
+    std::vector<ListedStep> steps = MoveSmallStepsForward(InOrder());
     steps = WithPooledProducts(program_, is_shared_, std::move(steps));
     return {.steps = WithSums(program_, is_shared_, std::move(steps)), .parts = std::move(values_)};
   }
@@ -189,7 +189,7 @@ class Lister {
   // Moves steps of few pixels to where their inputs are just made. So a gate, which is computed
   // from a layer's input, is made before the layer, and the product of both joins the layer's
   // group.
-  std::vector<ListedStep> SmallEarly(std::vector<ListedStep> steps) const {
+  std::vector<ListedStep> MoveSmallStepsForward(std::vector<ListedStep> steps) const {
     std::map<size_t, size_t> made_at;              // for each value: step after which it is made
     std::vector<std::pair<size_t, size_t>> order;  // step that it follows, and the step itself
     for (size_t i = 0; i < steps.size(); ++i) {

@@ -25,9 +25,10 @@ size_t StagingSize(size_t bytes) {
 }  // namespace
 
 // What was queued with it before is done.
-class CudaMemory::Taken {
+class CudaMemory::StagingLease {
  public:
-  Taken(CudaMemory& memory, size_t bytes) : memory_(memory), staging_(memory.FindOrAdd(bytes)) {
+  StagingLease(CudaMemory& memory, size_t bytes)
+      : memory_(memory), staging_(memory.FindOrAdd(bytes)) {
     try {
       Wait();
     } catch (...) {
@@ -35,9 +36,9 @@ class CudaMemory::Taken {
       throw;
     }
   }
-  ~Taken() { memory_.GiveBack(staging_); }
-  Taken(const Taken&) = delete;
-  Taken& operator=(const Taken&) = delete;
+  ~StagingLease() { memory_.GiveBack(staging_); }
+  StagingLease(const StagingLease&) = delete;
+  StagingLease& operator=(const StagingLease&) = delete;
 
   std::byte* data() const { return staging_->data; }
   // What it is used for was queued. If the event cannot tell when that is done, this waits for it:
@@ -149,7 +150,7 @@ void CudaMemory::CopyIn(const std::byte* host, size_t bytes, std::byte* device) 
   const CudaDevice::Current current(queue_.device());
   for (size_t begin = 0; begin < bytes; begin += kPieceBytes) {
     const size_t piece = std::min(kPieceBytes, bytes - begin);
-    const Taken staging(*this, piece);
+    const StagingLease staging(*this, piece);
     copies_.Copy(host + begin, piece, staging.data());
     driver.Call(driver.cuMemcpyHtoDAsync, reinterpret_cast<CUdeviceptr>(device + begin),
                 staging.data(), piece, queue_.stream());
@@ -165,9 +166,9 @@ void CudaMemory::CopyOut(const std::byte* device, size_t bytes, std::byte* host)
   const auto size = [&](size_t piece) {
     return std::min(kPieceBytes, bytes - piece * kPieceBytes);
   };
-  std::array<std::optional<Taken>, kPieces> under_way;
+  std::array<std::optional<StagingLease>, kPieces> under_way;
   for (size_t next = 0; next < pieces + kPieces; ++next) {
-    std::optional<Taken>& staging = under_way[next % kPieces];
+    std::optional<StagingLease>& staging = under_way[next % kPieces];
     if (staging) {
       const size_t piece = next - kPieces;
       staging->Wait();

@@ -40,7 +40,7 @@ class CudaMemory : public DeviceMemory {
     bool is_taken;
   };
   using Stagings = std::list<Staging>;
-  class Taken;  // one of them, for a piece of a copy
+  class StagingLease;  // one of them, for a piece of a copy
 
   Stagings::iterator Add(size_t bytes);
   Stagings::iterator FindOrAdd(size_t bytes);

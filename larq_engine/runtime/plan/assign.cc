@@ -14,7 +14,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // A network whose least cut between source and sink is found by Dinic's algorithm: it fills
 // shortest paths with capacity left, all of one length at a time.
-class Network {
+class FlowNetwork {
  public:
   static constexpr size_t kSource = 0;
   static constexpr size_t kSink = 1;
@@ -183,7 +183,7 @@ std::string Microseconds(double seconds) {
 Assignment Assign(std::span<const AssignOp> ops, std::span<const AssignValue> values,
                   const std::array<std::string, 2>& names) {
   // The source's side stands for device 0. An operator on that side pays its edge to the sink.
-  Network network;
+  FlowNetwork network;
   std::vector<size_t> nodes;
   for (const AssignOp& op : ops) {
     if (!std::isfinite(OpSeconds(op, 0)) && !std::isfinite(OpSeconds(op, 1))) {
@@ -191,15 +191,15 @@ Assignment Assign(std::span<const AssignOp> ops, std::span<const AssignValue> va
                                   " or " + names[1]);
     }
     nodes.push_back(network.AddNode());
-    network.AddEdge(nodes.back(), Network::kSink, OpSeconds(op, 0));
-    network.AddEdge(Network::kSource, nodes.back(), OpSeconds(op, 1));
+    network.AddEdge(nodes.back(), FlowNetwork::kSink, OpSeconds(op, 0));
+    network.AddEdge(FlowNetwork::kSource, nodes.back(), OpSeconds(op, 1));
   }
   const Sums sums(ops, values);
   // Each value has one node for each direction in which it may move. The value moves as soon as one
   // reader is on the other side.
   for (size_t v = 0; v < values.size(); ++v) {
     const size_t maker =
-        values[v].maker < 0 ? Network::kSource : nodes[static_cast<size_t>(values[v].maker)];
+        values[v].maker < 0 ? FlowNetwork::kSource : nodes[static_cast<size_t>(values[v].maker)];
     const size_t there = network.AddNode();
     network.AddEdge(maker, there, values[v].seconds_there);
     const size_t back = network.AddNode();
@@ -208,7 +208,7 @@ Assignment Assign(std::span<const AssignOp> ops, std::span<const AssignValue> va
       network.AddEdge(there, nodes[reader], kInfinity);
       network.AddEdge(nodes[reader], back, kInfinity);
     }
-    if (values[v].host_reads) network.AddEdge(Network::kSource, back, kInfinity);
+    if (values[v].host_reads) network.AddEdge(FlowNetwork::kSource, back, kInfinity);
   }
   const std::vector<bool> on_device = network.SinkSide();
   Assignment assignment;

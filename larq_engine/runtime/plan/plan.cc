@@ -18,9 +18,9 @@ constexpr size_t kOwnMemory = 1;
 bool LivesInHost(const Value& value) { return value.maker == Value::kHost || value.host_reads; }
 
 // The lives of values in one memory, counted in actions, and their places in it.
-class Lives {
+class BufferLifetimes {
  public:
-  explicit Lives(size_t values) : buffer_of_(values, kNone) {}
+  explicit BufferLifetimes(size_t values) : buffer_of_(values, kNone) {}
 
   // Must be called in the order of actions.
   void Add(size_t value, size_t bytes, size_t action) {
@@ -250,8 +250,8 @@ void Plan::PlaceShared() {
   const size_t count = program_.values().size();
   host_places_.assign(count, nullptr);
   device_places_.assign(count, nullptr);
-  Lives in_host(count);
-  Lives in_device(count);
+  BufferLifetimes in_host(count);
+  BufferLifetimes in_device(count);
   const auto add = [&](size_t v, size_t memory, size_t action) {
     const Value& value = program_.value(v);
     if (!is_shared_[v] || value.is_constant) return;

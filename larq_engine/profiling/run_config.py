@@ -1,4 +1,4 @@
-"""Runs cuts. A column says on what: a device with a number of threads and a kernel."""
+"""Runs cuts. A config says on what: a device with a number of threads and a kernel."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ AUTO = "auto"
 
 
 @dataclass(frozen=True)
-class Column:
+class RunConfig:
     """A device as users name it, a number of threads, and the `kernel` that is asked for."""
 
     device: str
@@ -38,11 +38,11 @@ class CannotRunError(ValueError):
 
 
 class Runner:
-    """A cut that is loaded for a column and a batch, with the values that it reads.
+    """A cut that is loaded for a config and a batch, with the values that it reads.
 
     Args:
         cut: The operators to run.
-        column: The device, threads and kernel that run them.
+        config: The device, threads and kernel that run them.
         runtime: The host's package.
         values: The cut's inputs, for one batch of the file's size.
         batch: How many times these values are repeated.
@@ -56,7 +56,7 @@ class Runner:
     def __init__(
         self,
         cut: Cut,
-        column: Column,
+        config: RunConfig,
         runtime: str | None,
         values: Sequence[Array],
         batch: int,
@@ -65,11 +65,11 @@ class Runner:
         placement: str = "",
     ) -> None:
         self.cut = cut
-        self.column = column
+        self.config = config
         self._values = list(values)
         try:
             self._open(runtime, fuse, placement)
-            with host_errors(f"{column}"):
+            with host_errors(f"{config}"):
                 self._load(batch)
                 self.feed()
                 self._interpreter.invoke()
@@ -82,23 +82,23 @@ class Runner:
             raise CannotRunError(str(error)) from error
 
     def _open(self, runtime: str | None, fuse: bool, placement: str) -> None:
-        column = self.column
+        config = self.config
         module = host.import_runtime(runtime)
         options: dict[str, object] = {
-            "num_threads": column.threads,
-            "kernel": column.kernel,
-            "device": CPU if column.device == HOST else column.device,
-            "fuse": "on" if fuse and column.device != HOST else "off",
+            "num_threads": config.threads,
+            "kernel": config.kernel,
+            "device": CPU if config.device == HOST else config.device,
+            "fuse": "on" if fuse and config.device != HOST else "off",
             "placement": placement or "none",
         }
         # A model without operators of the engine is measured in the host as shipped, without the
         # plug-in.
-        alone = column.device == HOST and not self.cut.needs_engine
+        alone = config.device == HOST and not self.cut.needs_engine
         self._delegate = None if alone else host.load_delegate(runtime, **options)
-        with host_errors(f"{column}"):
+        with host_errors(f"{config}"):
             self._interpreter: Any = module.Interpreter(
                 model_content=self.cut.content,
-                num_threads=min(column.threads, library.usable_cpus()),
+                num_threads=min(config.threads, library.usable_cpus()),
                 experimental_delegates=[] if alone else [self._delegate],
             )
 
@@ -159,22 +159,22 @@ class Runner:
 
 
 def open_part(
-    cut: Cut, column: Column, runtime: str | None, values: Sequence[Array], batch: int
+    cut: Cut, config: RunConfig, runtime: str | None, values: Sequence[Array], batch: int
 ) -> Runner:
     """Opens a cut that only the device may compute; raises as Runner."""
-    device = column.device.partition(":")[0]
+    device = config.device.partition(":")[0]
     asked = [
         f"{node}:{device}"
         for node, ours in zip(cut.nodes, cut.is_ours, strict=True)
-        if not ours or column.is_gpu
+        if not ours or config.is_gpu
     ]
-    runner = Runner(cut, column, runtime, values, batch, placement=",".join(asked))
+    runner = Runner(cut, config, runtime, values, batch, placement=",".join(asked))
     done = library.nodes_of(
         step for step in runner.steps if step["device"] == device and step["op"] != TRANSFER
     )
-    wanted = set() if column.device == HOST else set(cut.nodes)
+    wanted = set() if config.device == HOST else set(cut.nodes)
     if done.intersection(cut.nodes) != wanted:
-        raise CannotRunError(f"{column}: it does not compute all of the operators")
+        raise CannotRunError(f"{config}: it does not compute all of the operators")
     return runner
 
 

@@ -64,7 +64,7 @@ _OPTIONS = {
 _NAMES = {np.dtype(dtype): name for name, dtype in NUMPY_TYPES.items()}
 
 
-class Network:
+class GraphBuilder:
     """A graph in the making. New operators belong to the layer that `layer` names at the time."""
 
     def __init__(self) -> None:
