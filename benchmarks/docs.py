@@ -31,12 +31,12 @@ from benchmarks.markdown import replace_between, table
 from benchmarks.report import compare
 
 PAGE = ROOT / "docs" / "performance.md"
-COLUMNS = 100  # of a line of text
+COLUMNS = 100  # letters of a line of text
 
 # Kinds of cores by the names of their files. A core that is not here has its file's name.
 CORES = {"amd-25-1": "Zen 3", "amd-25-17": "Zen 4", "intel-6-167": "Xeon with AMX"}
 
-# Other engines, and how they are called in the page.
+# Other engines, and their names on the page.
 PEERS = {
     LCE_INDIRECT.name: "LCE, faster mode",
     LCE.name: "LCE, default",
@@ -55,12 +55,12 @@ FORMS = {
 BINARY = {**FORMS, OPENVINO.name: PEERS[OPENVINO.name]}
 
 _GEOMETRIC = "geometric mean"
-_BINARY_GROUP = "binary convolutions"  # of operators, in a profile
-_NOTHING = "-"  # in place of a figure that no file has
+_BINARY_GROUP = "binary convolutions"  # a group of operators in a profile
+_NOTHING = "-"  # stands for a figure that no file has
 
 
 class Run:
-    """What is kept of a run of a benchmark."""
+    """A run of a benchmark, with the results of it that are kept."""
 
     def __init__(self, summary: Summary) -> None:
         self.summary = summary
@@ -89,7 +89,7 @@ class Run:
 
     @property
     def limit(self) -> tuple[str, float]:
-        """The newest instructions of the core that count bits, and their GMAC/s in this run."""
+        """Returns the core's newest instructions that count bits, and their GMAC/s in this run."""
         limits: dict[str, float] = self.summary["limits_gmac_per_s"]
         return list(limits.items())[-1]
 
@@ -106,11 +106,11 @@ class Run:
 
 @dataclass(frozen=True)
 class Core:
-    """A kind of core, and what is kept of it."""
+    """A kind of core, and its kept runs."""
 
     name: str
     convs: Run | None
-    models: Sequence[Run]  # by the number of threads
+    models: Sequence[Run]  # runs by the number of threads
 
 
 def read_cores(folder: Path) -> list[Core]:
@@ -129,7 +129,7 @@ def read_cores(folder: Path) -> list[Core]:
 
 
 def speeds(cores: Sequence[Core]) -> Iterator[str]:
-    """Yields the table of how many times as fast larq_engine is on each core."""
+    """Yields the table of ratios between larq_engine's speed and the peers' on each core."""
     rows = []
     for core in cores:
         if core.convs:
@@ -163,7 +163,7 @@ def _threads(run: Run) -> str:
 
 
 def limits(cores: Sequence[Core]) -> Iterator[str]:
-    """Yields which share of the limit layers reach, and of a model's time binary layers take."""
+    """Yields the layers' share of the limit, and the binary layers' share of a model's time."""
     rows = []
     cases: dict[str, str] = {}
     for core in cores:
