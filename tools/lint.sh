@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Checks style, types and layering. `tools/lint.sh check` reports every problem and fails if there
-# is one; `tools/lint.sh fix` corrects what a formatter can correct. It looks at files that git
-# knows or would add.
+# is one; `tools/lint.sh fix` corrects what a formatter can correct. Both look at files that git
+# knows or would add. `tools/lint.sh staged` looks at what the next commit changes, its format and
+# style only: the hook in tools/hooks runs it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 readonly BIN=.venv/bin
@@ -54,8 +55,21 @@ case ${1:-} in
     fi
     echo "lint: clean"
     ;;
+  staged)
+    mapfile -t changed < <(git diff --cached --name-only --diff-filter=d)
+    mapfile -t python < <(printf '%s\n' "${changed[@]}" | grep '\.pyi\?$' || true)
+    mapfile -t cpp < <(printf '%s\n' "${changed[@]}" | grep -E '\.(cc|cu|h|inc)$' |
+      grep -v '/arm64/.*\.inc$' || true)
+    failed=0
+    cpp_is_formatted || failed=1
+    if ((${#python[@]})); then
+      "$BIN/ruff" check "${python[@]}" || failed=1
+      "$BIN/ruff" format --check "${python[@]}" || failed=1
+    fi
+    exit "$failed"
+    ;;
   *)
-    echo "usage: tools/lint.sh check|fix" >&2
+    echo "usage: tools/lint.sh check|fix|staged" >&2
     exit 2
     ;;
 esac
