@@ -159,7 +159,7 @@ def pack_bits(x: np.ndarray) -> np.ndarray:
 
 
 def signed_sums(x: np.ndarray, signs: np.ndarray) -> np.ndarray:
-    """Adds up floats [rows][depth], each with its sign, in the order of docs/operators.md."""
+    """Adds up floats [rows][depth], each with its sign, in the order of docs/host_operators.md."""
     depth = x.shape[1]
     rows = np.zeros((len(x), -(-depth // 4) * 4), np.float32)
     rows[:, :depth] = x

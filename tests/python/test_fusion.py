@@ -680,7 +680,7 @@ def _special_operators() -> list[tuple[str, str | float]]:
 @pytest.mark.parametrize(("op", "option"), _special_operators())
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_infinities_nan_and_negative_zero(op, option, runtime, rng):
-    """Results are equal to the bit to operators.md, and to the host's where hosts agree.
+    """Results are equal to the bit to host_operators.md, and to the host's where hosts agree.
 
     Hosts differ for NaN in a pool and in the sign of zeros: for -0.0, XNNPACK's PRELU goes by the
     sign bit with AVX2 and by a comparison with AVX-512.

@@ -1,7 +1,7 @@
 """Dense layers whose weights are bits in the file and whose inputs are not are read as bits.
 
 int8 results are those of XNNPACK on the same weights, byte by byte; float results are those of
-NumPy in the order of docs/operators.md, bit by bit.
+NumPy in the order of docs/host_operators.md, bit by bit.
 """
 
 from typing import Any
