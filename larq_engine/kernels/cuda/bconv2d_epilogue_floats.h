@@ -26,25 +26,32 @@ LE_DEVICE void RunOwnSteps(const Bconv2dOutput& output, const PixelFragments& va
   }
 }
 
-// The bits of a lane's rows, of columns 2t, ... from bit 0 on.
-LE_DEVICE void FindOwnBits(const PixelProgram& after, const float (&y)[kOwnRows][kOwnChannels],
-                           int channel, uint32_t (&bits)[kOwnRows]) {
-  const bool has_limits = after.limits != nullptr;
-  float limits[kOwnChannels] = {};
-  uint32_t signs[kOwnChannels] = {};
-  if (has_limits) {
-    LoadOwn(after.limits + channel, limits);
-    LoadOwn(after.signs + channel, signs);
-  }
+// Sets the bits of a lane's rows, of columns 2t, ... from bit 0 on, where is_minus(y, i) says so of
+// the values of channel i.
+template <class IsMinus>
+LE_DEVICE void SetOwnBits(const float (&y)[kOwnRows][kOwnChannels], uint32_t (&bits)[kOwnRows],
+                          const IsMinus& is_minus) {
   LE_UNROLL
   for (int h = 0; h < kOwnRows; ++h) {
     LE_UNROLL
     for (int i = 0; i < kOwnChannels; ++i) {
-      const bool is_minus =
-          has_limits ? IsSmaller(y[h][i], signs[i], limits[i]) : IsNegative(y[h][i]);
-      if (is_minus) bits[h] |= 1u << OwnColumn(i);
+      if (is_minus(y[h][i], i)) bits[h] |= 1u << OwnColumn(i);
     }
   }
+}
+
+// A launch has limits for all of its values or for none, so that one branch decides for all.
+LE_DEVICE void FindOwnBits(const PixelProgram& after, const float (&y)[kOwnRows][kOwnChannels],
+                           int channel, uint32_t (&bits)[kOwnRows]) {
+  if (after.limits == nullptr) {
+    SetOwnBits(y, bits, [](float v, int) { return IsNegative(v); });
+    return;
+  }
+  float limits[kOwnChannels];
+  uint32_t signs[kOwnChannels];
+  LoadOwn(after.limits + channel, limits);
+  LoadOwn(after.signs + channel, signs);
+  SetOwnBits(y, bits, [&](float v, int i) { return IsSmaller(v, signs[i], limits[i]); });
 }
 
 // From two fragments of sums to float outputs and to the signs of these, of words of channels that

@@ -273,8 +273,8 @@ FAULTS = [
     Fault(
         "signs have no limits",
         "bconv2d_epilogue_floats.h",
-        "const bool has_limits = after.limits != nullptr;",
-        "const bool has_limits = false;",
+        "if (after.limits == nullptr) {",
+        "if (true) {",
         WRONG_NUMBER,
     ),
     Fault(
