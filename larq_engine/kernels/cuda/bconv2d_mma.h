@@ -172,7 +172,7 @@ LE_DEVICE void Bconv2dMma(const Bconv2dArgs& a) {
               stages + static_cast<uint32_t>(next % kTile.stages * Stage::kStageBytes);
           image.Issue(a, stage);
           filter.Issue(a, stage + kTile.m * Stage::kRowBytes);
-        } else if (next == steps) {
+        } else if (next == steps && pair.IsLast()) {
           FetchForEpilogue<kTile.m, kTile.n, Stage::kThreads>(
               a, block, stages + static_cast<uint32_t>(ConstantsPlace<kTile>(steps)), thread);
         }

@@ -18,6 +18,7 @@ struct PlanePair {
     return {a.bits_in - 1, a.bits_weights - 1};
   }
   LE_DEVICE bool IsThere() const { return filter >= 0; }
+  LE_DEVICE bool IsLast() const { return image + filter == 0; }
 
   // To the next pair. Returns whether that is there and counts half as much: then what was summed
   // up to here has to be doubled, and so each pair's products are in the end as often in the sum as

@@ -74,6 +74,7 @@ struct Options {
 struct Counters {
   int64_t bank_conflicts = 0;  // times that a part of an ldmatrix had to be repeated
   int64_t products = 0;        // of fragments, counted once a warp
+  int64_t copies = 0;          // asynchronous ones of threads
 };
 
 // One asynchronous copy; what `from_bytes` leaves of `bytes` becomes zeros.
@@ -174,6 +175,7 @@ struct Block {
   size_t shared_bytes = 0;
   std::atomic<int64_t> bank_conflicts = 0;
   std::atomic<int64_t> products = 0;
+  std::atomic<int64_t> copies = 0;
 #ifdef __SANITIZE_THREAD__
   std::mutex phases_mutex;  // guards phase_barriers
   std::condition_variable phases_changed;
@@ -327,6 +329,7 @@ inline void IssueCopy(const Copy& copy) {
     Show(copy);
   }
   MyThread().open_copies.push_back(copy);
+  ++MyBlock().copies;
 }
 
 inline void CommitCopyGroup() {
@@ -566,6 +569,7 @@ inline Counters Launch(const std::function<void()>& kernel, Dim3 grid, Dim3 size
     }
     counters.bank_conflicts += block.bank_conflicts;
     counters.products += block.products;
+    counters.copies += block.copies;
   }
   return counters;
 }
@@ -590,6 +594,10 @@ inline int __dp4a(int a, int b, int sum) {
     total += static_cast<uint32_t>(product);
   }
   return static_cast<int>(total);
+}
+// The sum of the halves of `a` times the two low bytes of `b`, and of `sum`; nothing has a sign.
+inline unsigned __dp2a_lo(unsigned a, unsigned b, unsigned sum) {
+  return sum + (a & 0xffff) * (b & 0xff) + (a >> 16) * (b >> 8 & 0xff);
 }
 inline uint32_t __float_as_uint(float x) { return std::bit_cast<uint32_t>(x); }
 inline float __uint_as_float(uint32_t x) { return std::bit_cast<float>(x); }

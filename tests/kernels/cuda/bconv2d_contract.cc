@@ -83,6 +83,9 @@ int main() {
   keeps = keeps && Keeps(planes, cuda::KernelId::bconv2d_small_c16);
   keeps = keeps && Keeps(planes, cuda::KernelId::bconv2d_mma8_64x64_c16);
   keeps = keeps && Keeps(planes, cuda::KernelId::bconv2d_popc);
+  planes.spec.out_channels = 64;  // whole words
+  planes.fused = Fused::kSum;
+  keeps = keeps && Keeps(planes, cuda::KernelId::bconv2d_mma_128x128_c16);
   layer.height = layer.width = 9;  // rows for the second warpgroup as well
   layer.spec.in_channels = 512;    // longer steps
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_wgmma_128x128);

@@ -128,6 +128,28 @@ TEST(GpuBconv2d, Epilogues) {
   }
 }
 
+// Several pairs of planes are one product, whose epilogue needs its constants once.
+TEST(GpuBconv2d, ConstantsAreCopiedOnce) {
+  SCOPED_TRACE(ReplayHint());
+  std::mt19937_64 random(TestSeed());
+  for (const Bconv2dRow& row : Bconv2dRows()) {
+    const std::string name = NameOf(row);
+    if (!name.starts_with("bconv2d_mma_128x128_") && !name.starts_with("bconv2d_int8_")) continue;
+    const auto copies = [&](int64_t bits) {
+      GpuLayer layer = Dense(3, 128, 64);
+      layer.spec.bits_in = bits;
+      emulated_gpu::Counters counters;
+      EXPECT_EQ(GpuCase(layer, random).Run(row, RandomOptions(random), &counters), "");
+      return counters.copies;
+    };
+    const int64_t one = copies(1);
+    const int64_t two = copies(2);
+    EXPECT_GT(two, one) << name;
+    EXPECT_LT(two, 2 * one) << name;
+    EXPECT_EQ(copies(3) - two, two - one) << name;
+  }
+}
+
 // All that a size can be beside a tile's, a word's and a copy's, each for every kind of output.
 TEST(GpuBconv2d, ChannelsOfEveryRest) {
   SCOPED_TRACE(ReplayHint());

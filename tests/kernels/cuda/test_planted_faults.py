@@ -397,6 +397,13 @@ FAULTS = [
         WRONG_NUMBER,
     ),
     Fault(
+        "constants come with all pairs of planes but the last",
+        "bconv2d_mma.h",
+        "next == steps && pair.IsLast()",
+        "next == steps && (!kTile.has_planes || !pair.IsLast())",
+        WRONG_NUMBER,
+    ),
+    Fault(
         "all planes of the image are the first one",
         "bconv2d_stages.h",
         "pair.image * a.plane_words + block.group * a.tap_words",
