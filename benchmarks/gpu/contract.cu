@@ -168,7 +168,7 @@ int WrongCopies(std::mt19937& random) {
 
 template <int kN>
 __global__ void __launch_bounds__(kWarpgroup)
-    RunWgmma(const uint32_t* in, int words, uint64_t a, uint64_t b, int32_t* out) {
+    RunWgmma(const uint32_t* in, int words, uint64_t a, uint64_t b, bool adds, int32_t* out) {
   if constexpr (kHasWgmma) {
     LE_SHARED_DYNAMIC(shared);
     for (int i = threadIdx.x; i < words; i += kWarpgroup) {
@@ -181,7 +181,7 @@ __global__ void __launch_bounds__(kWarpgroup)
     LE_UNROLL
     for (int i = 0; i < kN / 2; ++i) d[i] = i;
     WgmmaFence(d);
-    WgmmaAnd<kN>(d, a + base, b + base);
+    WgmmaAnd<kN>(d, a + base, b + base, adds);
     WgmmaCommit();
     WgmmaWait<0>(d);
     LE_UNROLL
@@ -206,13 +206,15 @@ void TestWgmma(std::mt19937& random) {
     for (int round = 0; round < 4; ++round) {
       Randomize(in.here, random);
       in.Send();
-      RunWgmma<kN><<<1, kWarpgroup, kBytes>>>(in.there, kBytes / 4, a, b, out.there);
+      const bool adds = round % 2 == 0;
+      RunWgmma<kN><<<1, kWarpgroup, kBytes>>>(in.there, kBytes / 4, a, b, adds, out.there);
       CHECK(cudaGetLastError());
       out.Fetch();
       const auto part = [&](uint32_t at) { return &in.here[at / 4]; };
       for (uint32_t thread = 0; thread < kWarpgroup; ++thread) {
         for (uint32_t i = 0; i < kN / 2; ++i) {
-          const int32_t want = static_cast<int32_t>(i) + WgmmaAndRule(part, a, b, thread, i);
+          const int32_t before = adds ? static_cast<int32_t>(i) : 0;
+          const int32_t want = before + WgmmaAndRule(part, a, b, thread, i);
           wrong += out.here[thread * (kN / 2) + i] != want;
         }
       }

@@ -9,12 +9,12 @@
 namespace larq_engine::cuda {
 
 // From all of a warp's fragments of sums to bits by thresholds: see FinishFragments. Each lane of
-// what it has, and all of it unrolled, as it is little: a sum becomes `more` of Bconv2dOutput, is
-// compared, and sets a bit.
-template <int kFragmentsM, int kFragmentsN, int kN, class Rows, class Value, class Ones>
+// what it has, and all of it unrolled, as it is little: exceeds(i, j, e, ones, limit) tells whether
+// `more` of Bconv2dOutput is greater than the channel's limit, of a sum in a row of so many ones.
+template <int kFragmentsM, int kFragmentsN, int kN, class Rows, class Exceeds, class Ones>
 LE_DEVICE void FinishOwnBits(const Bconv2dArgs& a, const BlockPlace& block, int row, int column,
                              const EpilogueConstants<kN>& constants, const Rows& rows,
-                             const Value& value, const Ones& ones) {
+                             const Exceeds& exceeds, const Ones& ones) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int own_row = row + lane / 4;
   const int first_word = (block.first_channel + block.n0 + column) / kWarp;
@@ -42,8 +42,10 @@ LE_DEVICE void FinishOwnBits(const Bconv2dArgs& a, const BlockPlace& block, int 
       for (int k = 0; k < 4; ++k) {
         LE_UNROLL
         for (int e = 0; e < 4; ++e) {
-          const int32_t more = Dot(own_ones[i][e / 2], value(i, j + k, e));
-          if (more > limits[k / 2][k % 2 * 2 + e % 2]) bits[e / 2] |= 1u << (8 * k + e % 2);
+          const int32_t limit = limits[k / 2][k % 2 * 2 + e % 2];
+          if (exceeds(i, j + k, e, own_ones[i][e / 2], limit)) {
+            bits[e / 2] |= 1u << (8 * k + e % 2);
+          }
         }
       }
       own_words[i].Store(j / 4, lane, bits);

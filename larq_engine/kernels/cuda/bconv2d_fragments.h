@@ -141,7 +141,12 @@ LE_DEVICE void FinishFragments(const Bconv2dArgs& a, const BlockPlace& block, in
     FinishCorners<kFragmentsM, kFragmentsN, kMayBeOutside>(a, block, row, column, corner, rows,
                                                            value, ones);
   } else if (a.output.epilogue == Bconv2dOutput::kThreshold) {
-    FinishOwnBits<kFragmentsM, kFragmentsN>(a, block, row, column, constants, rows, value, ones);
+    FinishOwnBits<kFragmentsM, kFragmentsN>(
+        a, block, row, column, constants, rows,
+        [&](int i, int j, int e, int32_t own_ones, int32_t limit) {
+          return Dot(own_ones, value(i, j, e)) > limit;
+        },
+        ones);
   } else {
     FinishFloats<kFragmentsM, kFragmentsN, kMayBeOutside>(a, block, row, column, constants, rows,
                                                           value, ones);

@@ -10,6 +10,7 @@
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_TMA_H_
 
 #include "larq_engine/kernels/cuda/bconv2d_fragments.h"
+#include "larq_engine/kernels/cuda/bconv2d_held.h"
 #include "larq_engine/kernels/cuda/bconv2d_wgmma.h"
 #include "larq_engine/kernels/cuda/tma.h"
 
@@ -88,14 +89,14 @@ struct TilePlace {
     return {(first + place % rows) * TmaTile::kM, place / rows * TmaTile::kN};
   }
 
-  // Calls body(place) for all of this block.
+  // Calls body(tile) for all of this block.
   template <class Body>
   LE_DEVICE static void ForEach(const Bconv2dArgs& a, const Body& body) {
     const int tiles = TilesM(a) * TilesN(a);
     LE_NO_UNROLL
     for (int tile = static_cast<int>(blockIdx.x); tile < tiles;
          tile += static_cast<int>(gridDim.x)) {
-      body(Of(a, tile));
+      body(tile);
     }
   }
 };
@@ -108,7 +109,8 @@ LE_DEVICE int TmaSteps(const Bconv2dArgs& a) {
 template <TmaTile kTile>
 LE_DEVICE void FetchTiles(const Bconv2dTmaArgs& args, const TmaMemory<kTile>& memory) {
   StageTurn<kTile.stages> turn;
-  TilePlace::ForEach(args.layer, [&](const TilePlace& place) {
+  TilePlace::ForEach(args.layer, [&](int tile) {
+    const TilePlace place = TilePlace::Of(args.layer, tile);
     for (int step = 0; step < TmaSteps(args.layer); ++step) {
       // In the first round the phase before the first has ended.
       WaitForPhase(memory.Empty(turn.stage), turn.round % 2 ^ 1);
@@ -155,6 +157,9 @@ LE_DEVICE void FetchForWarp(const Bconv2dArgs& a, const BlockPlace& block, uint3
   CommitCopies();
 }
 
+// Where a part becomes bits by thresholds, its sums are held, and the bits are made behind the
+// first products of the next part. So tensor cores wait for little between two parts. Any other
+// output is made at once, as making it takes more registers than are left beside held sums.
 template <TmaTile kTile>
 LE_DEVICE void MultiplyTiles(const Bconv2dArgs& a, const TmaMemory<kTile>& memory,
                              unsigned char* shared) {
@@ -163,19 +168,28 @@ LE_DEVICE void MultiplyTiles(const Bconv2dArgs& a, const TmaMemory<kTile>& memor
   const int warp = thread / kWarp;
   auto& outputs = *reinterpret_cast<TmaOutputs*>(shared + TmaMemory<kTile>::kOutputs);
   TmaOutputs::OfWarp& own = outputs.warps[warp];
+  const auto row_ones = [&](int row) { return outputs.ones[row]; };
+  const int steps = TmaSteps(a);
+  // Products of two steps are under way then, if there are as many.
+  const int epilogue_step = steps > 1 ? 1 : 0;
+  const bool can_hold = HeldSums<TmaTile::kN>::CanHold(a);
+  HeldSums<TmaTile::kN> held;
   StageTurn<kTile.stages> turn;
-  TilePlace::ForEach(a, [&](const TilePlace& place) {
-    const BlockPlace block{place.m0, 0, 0, place.n0};
-    __syncwarp();  // all have read the constants of the part before
-    FetchForWarp(a, block, SharedAddress(&own.constants), warp, lane);
+  TilePlace::ForEach(a, [&](int tile) {
+    BlockPlace block{};
     int32_t c[TmaTile::kN / 2];
-    LE_UNROLL
-    for (int i = 0; i < TmaTile::kN / 2; ++i) c[i] = 0;
     int ones = 0;
     int before = 0;  // the stage of the step before
-    for (int step = 0; step < TmaSteps(a); ++step) {
+    for (int step = 0; step < steps; ++step) {
       WaitForPhase(memory.Full(turn.stage), turn.round % 2);
-      MultiplyStep<TmaStage>(c, memory.Stage(turn.stage), thread);
+      MultiplyStep<TmaStage>(c, memory.Stage(turn.stage), step, thread);
+      if (step == epilogue_step) {
+        held.Finish(a, warp * 16, own.constants, row_ones);
+        const TilePlace place = TilePlace::Of(a, tile);
+        block = {place.m0, 0, 0, place.n0};
+        __syncwarp();  // all have read the constants of the part before
+        FetchForWarp(a, block, SharedAddress(&own.constants), warp, lane);
+      }
       ones += HalfRowOnes<TmaStage>(shared + turn.stage * TmaTile::kStageBytes, thread);
       WgmmaWait<1>(c);
       if (step > 0) ArriveAsWarp(memory.Empty(before), lane);
@@ -191,11 +205,21 @@ LE_DEVICE void MultiplyTiles(const Bconv2dArgs& a, const TmaMemory<kTile>& memor
     ones += __shfl_xor_sync(~0u, ones, 1);
     if (thread % 2 == 0) outputs.ones[thread / 2] = ones;
     __syncwarp();
-    FinishFragments<1, TmaTile::kN / 8, /*kMayBeOutside=*/false>(
-        a, block, warp * 16, 0, own.constants, own.corner, RowsInOrder(a, block),
-        [&](int, int j, int e) { return c[4 * j + e]; },
-        [&](int row) { return outputs.ones[row]; });
+    if (can_hold) {
+      held.Take(block, c);
+      return;
+    }
+    held = {};  // else the compiler keeps its registers
+    const auto value = [&](int, int j, int e) { return c[4 * j + e]; };
+    if (HasOwn(a) && a.output.epilogue != Bconv2dOutput::kThreshold) {
+      FinishFloats<1, TmaTile::kN / 8, /*kMayBeOutside=*/false>(
+          a, block, warp * 16, 0, own.constants, RowsInOrder(a, block), value, row_ones);
+    } else {
+      FinishCorners<1, TmaTile::kN / 8, /*kMayBeOutside=*/false>(
+          a, block, warp * 16, 0, own.corner, RowsInOrder(a, block), value, row_ones);
+    }
   });
+  held.Finish(a, warp * 16, own.constants, row_ones);
 }
 
 template <TmaTile kTile>

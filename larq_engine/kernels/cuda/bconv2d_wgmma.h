@@ -30,9 +30,10 @@ struct WgmmaStage {
   }
 };
 
-// Adds the products of a step, of the warpgroup's 64 rows and of all columns. They are a group.
+// The products of a step, of the warpgroup's 64 rows and of all columns. They are a group. Those of
+// the first step are what `c` becomes, and those of others are added.
 template <class Stage>
-LE_DEVICE void MultiplyStep(int32_t (&c)[Stage::kN / 2], uint32_t stage, int thread) {
+LE_DEVICE void MultiplyStep(int32_t (&c)[Stage::kN / 2], uint32_t stage, int step, int thread) {
   const uint64_t rows =
       RowsDescriptor(stage + static_cast<uint32_t>(thread / kWarpgroup * 64 * Stage::kRowBytes));
   const uint64_t columns = RowsDescriptor(stage + Stage::kM * Stage::kRowBytes);
@@ -40,7 +41,7 @@ LE_DEVICE void MultiplyStep(int32_t (&c)[Stage::kN / 2], uint32_t stage, int thr
   LE_UNROLL
   for (int k = 0; k < Stage::kStepWords / 8; ++k) {
     const uint64_t at = static_cast<uint64_t>(k) * 32 / 16;  // 256 bits further
-    WgmmaAnd<Stage::kN>(c, rows + at, columns + at);
+    WgmmaAnd<Stage::kN>(c, rows + at, columns + at, /*adds=*/k > 0 || step > 0);
   }
   WgmmaCommit();
 }
@@ -104,8 +105,6 @@ LE_DEVICE void Bconv2dWgmma(const Bconv2dArgs& a) {
     };
 
     int32_t c[kTile.n / 2];
-    LE_UNROLL
-    for (int i = 0; i < kTile.n / 2; ++i) c[i] = 0;
     int ones = 0;
     // While a step is multiplied the one before may be as well, so that many stages are in use.
     for (int i = 0; i < kTile.stages - 2; ++i) copy_next();
@@ -114,7 +113,7 @@ LE_DEVICE void Bconv2dWgmma(const Bconv2dArgs& a) {
       FenceForProducts();
       __syncthreads();  // everyone's copies are there, and the step before the last is multiplied
       const int offset = step % kTile.stages * Stage::kStageBytes;
-      MultiplyStep<Stage>(c, stages + static_cast<uint32_t>(offset), thread);
+      MultiplyStep<Stage>(c, stages + static_cast<uint32_t>(offset), step, thread);
       copy_next();
       ones += HalfRowOnes<Stage>(shared + offset, thread);
       WgmmaWait<1>(c);

@@ -87,31 +87,34 @@ LE_DEVICE void WgmmaFence(int32_t (&d)[kRegisters]) {
 #endif
 
 // d += the ones of a and b, 64 rows and kN columns with 256 bits each, at some time before it is
-// waited for. All threads of the warpgroup.
+// waited for. Unless it `adds`, d becomes them, whatever it was. All threads of the warpgroup.
 template <int kN>
-LE_DEVICE void WgmmaAnd(int32_t (&d)[kN / 2], uint64_t a, uint64_t b) {
+LE_DEVICE void WgmmaAnd(int32_t (&d)[kN / 2], uint64_t a, uint64_t b, bool adds = true) {
   static_assert(kN == 64 || kN == 128 || kN == 256);
 #ifdef __CUDACC__
   if constexpr (kN == 64) {
     asm volatile(
+        "{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\n"
         "wgmma.mma_async.sync.aligned.m64n64k256.s32.b1.b1.and.popc "
         "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, "
         "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
-        "%32, %33, 1;\n"
+        "%32, %33, p;\n}\n"
         : LE_REGISTERS_32(d, 0)
-        : "l"(a), "l"(b));
+        : "l"(a), "l"(b), "r"(static_cast<int>(adds)));
   } else if constexpr (kN == 128) {
     asm volatile(
+        "{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n"
         "wgmma.mma_async.sync.aligned.m64n128k256.s32.b1.b1.and.popc "
         "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, "
         "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, "
         "%34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, "
         "%50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
-        "%64, %65, 1;\n"
+        "%64, %65, p;\n}\n"
         : LE_REGISTERS_64(d, 0)
-        : "l"(a), "l"(b));
+        : "l"(a), "l"(b), "r"(static_cast<int>(adds)));
   } else {
     asm volatile(
+        "{\n.reg .pred p;\nsetp.ne.b32 p, %130, 0;\n"
         "wgmma.mma_async.sync.aligned.m64n256k256.s32.b1.b1.and.popc "
         "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, "
         "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, "
@@ -122,9 +125,9 @@ LE_DEVICE void WgmmaAnd(int32_t (&d)[kN / 2], uint64_t a, uint64_t b) {
         "%98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
         "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, "
         "%126, %127}, "
-        "%128, %129, 1;\n"
+        "%128, %129, p;\n}\n"
         : LE_REGISTERS_128(d, 0)
-        : "l"(a), "l"(b));
+        : "l"(a), "l"(b), "r"(static_cast<int>(adds)));
   }
 #else
   struct Operands {
@@ -135,10 +138,12 @@ LE_DEVICE void WgmmaAnd(int32_t (&d)[kN / 2], uint64_t a, uint64_t b) {
     return all[lane].a == all[0].a && all[lane].b == all[0].b;
   });
   if (!alike) emulated_gpu::Fail("the lanes of a warp multiply different matrices");
-  emulated_gpu::IssueProduct([&d, a, b] {
+  emulated_gpu::IssueProduct([&d, a, b, adds] {
     const auto part = [](uint32_t address) { return emulated_gpu::FencedSharedAt(address, 16); };
     const auto thread = static_cast<uint32_t>(emulated_gpu::MyThread().number % kWarpgroup);
-    for (uint32_t i = 0; i < kN / 2; ++i) d[i] += WgmmaAndRule(part, a, b, thread, i);
+    for (uint32_t i = 0; i < kN / 2; ++i) {
+      d[i] = (adds ? d[i] : 0) + WgmmaAndRule(part, a, b, thread, i);
+    }
   });
 #endif
 }

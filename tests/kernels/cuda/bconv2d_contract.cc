@@ -101,6 +101,9 @@ int main() {
   layer.spec.in_channels = 128;
   layer.spec.out_channels = 288;  // whole words
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_tma_128x256);
+  layer.spec.in_channels = 3 * 1024;  // more steps than one before a part's bits
+  keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_tma_128x256);
+  layer.spec.in_channels = 128;
   layer.spec.out_channels = 544;  // a block has two parts, and lanes that exchange nothing
   layer.kind = OutputKind::kFloat;
   layer.fused = Fused::kNothing;

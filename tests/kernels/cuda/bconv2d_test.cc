@@ -128,6 +128,24 @@ TEST(GpuBconv2d, Epilogues) {
   }
 }
 
+// Blocks that stay make the bits of a part of the product while they multiply the next one, if its
+// sums are no greater than what they are kept in. Parts have one step, two, and more than stages.
+TEST(GpuBconv2d, BitsOfPartsThatWait) {
+  SCOPED_TRACE(ReplayHint());
+  std::mt19937_64 random(TestSeed());
+  std::vector<int64_t> depths = {128, 1152, 4992};
+  if (kShare > 1) depths = {1152};
+  if (IsFull()) depths.insert(depths.end(), {1024, 65535, 65536});
+  for (const int64_t depth : depths) {
+    GpuLayer layer = Dense(depth > 8192 ? 3 : 130, depth, depth > 8192 ? 64 : 544);
+    layer.kind = OutputKind::kBits;
+    for (const Bconv2dRow& row : Bconv2dRows()) {
+      if (!IsPlain(row)) continue;
+      ASSERT_EQ(GpuCase(layer, random).Run(row, RandomOptions(random)), "");
+    }
+  }
+}
+
 // Several pairs of planes are one product, whose epilogue needs its constants once.
 TEST(GpuBconv2d, ConstantsAreCopiedOnce) {
   SCOPED_TRACE(ReplayHint());

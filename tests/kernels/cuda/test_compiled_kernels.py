@@ -36,7 +36,7 @@ REGISTERS = {
     r".*": 80,
 }
 # What must be there, and of what size. BMMA and IMMA are products; LDSM ldmatrix; LDGSTS an
-# asynchronous copy; LDG a load; IDP a sum of four products of bytes.
+# asynchronous copy; LDG a load; IDP a sum of products, of bytes or of halves and bytes.
 _INT8 = r"IMMA\.16832\.S8\.S8"
 _XOR = r"BMMA\.88128\.XOR\.POPC"
 ANYWHERE = {
@@ -80,6 +80,7 @@ ON_9_0 = FROM_8_0_TO_9_0 | {
         r"USETMAXREG\.DEALLOC",
         r"USETMAXREG\.TRY_ALLOC",
         r"LDS\.128",
+        r"IDP\.2A\.LO\.U16\.U8",
     ),
 }
 ON_7_5 = ANYWHERE | {

@@ -202,9 +202,9 @@ FAULTS = [
     ),
     Fault(
         "a threshold is taken for sums that are half as large",
-        "bconv2d_epilogue_bits.h",
-        "Dot(own_ones[i][e / 2], value(i, j + k, e))",
-        "own_ones[i][e / 2] - value(i, j + k, e)",
+        "bconv2d_fragments.h",
+        "Dot(own_ones, value(i, j, e)) > limit",
+        "own_ones - value(i, j, e) > limit",
         WRONG_NUMBER,
     ),
     Fault(
@@ -332,13 +332,6 @@ FAULTS = [
         "WaitCopies<0>();  // for the epilogue",
         "",
         f"{WRONG_NUMBER}|{NOT_WAITED_FOR}",
-    ),
-    Fault(
-        "constants are copied over those of the part before while lanes read them",
-        "bconv2d_tma.h",
-        "__syncwarp();  // all have read the constants of the part before",
-        "",
-        WRONG_NUMBER,
     ),
     Fault(
         "taps that a dilation leaves out are counted",
@@ -495,6 +488,20 @@ FAULTS = [
         WRONG_NUMBER,
     ),
     Fault(
+        "products are added to those of the part before",
+        "bconv2d_wgmma.h",
+        "/*adds=*/k > 0 || step > 0",
+        "/*adds=*/true",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "each step's products are all that is left",
+        "bconv2d_wgmma.h",
+        "/*adds=*/k > 0 || step > 0",
+        "/*adds=*/k > 0",
+        WRONG_NUMBER,
+    ),
+    Fault(
         "a warpgroup's products read a stage without a barrier",
         "bconv2d_wgmma.h",
         "__syncthreads();  // everyone's copies",
@@ -639,6 +646,60 @@ FAULTS = [
         "bconv2d_tma.h",
         "outputs.ones[thread / 2] = ones;\n    __syncwarp();",
         "outputs.ones[thread / 2] = ones;",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "the bits of a block's last part are not made",
+        "bconv2d_tma.h",
+        "  });\n  held.Finish(a, warp * 16, own.constants, row_ones);",
+        "  });",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "only the bits of a block's last part are made",
+        "bconv2d_tma.h",
+        "        held.Finish(a, warp * 16, own.constants, row_ones);\n        const TilePlace",
+        "        const TilePlace",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "bits of a part go where the next part is",
+        "bconv2d_tma.h",
+        "        held.Finish(a, warp * 16, own.constants, row_ones);\n        const TilePlace",
+        "        const TilePlace next = TilePlace::Of(a, tile);\n"
+        "        held.block = {next.m0, 0, 0, next.n0};\n"
+        "        held.Finish(a, warp * 16, own.constants, row_ones);\n        const TilePlace",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "bits of a part are made with the constants of the next part",
+        "bconv2d_tma.h",
+        "        held.Finish(a, warp * 16, own.constants, row_ones);\n        const TilePlace",
+        "        const TilePlace next = TilePlace::Of(a, tile);\n"
+        "        const uint32_t to = SharedAddress(&own.constants);\n"
+        "        FetchForWarp(a, {next.m0, 0, 0, next.n0}, to, warp, lane);\n"
+        "        held.Finish(a, warp * 16, own.constants, row_ones);\n        const TilePlace",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "a part of one step does not finish the part before",
+        "bconv2d_tma.h",
+        "steps > 1 ? 1 : 0",
+        "1",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "sums that wait for their bits change places",
+        "bconv2d_held.h",
+        "e % 2 == 0 ? 0x0002 : 0x0200",
+        "e % 2 == 0 ? 0x0200 : 0x0002",
+        WRONG_NUMBER,
+    ),
+    Fault(
+        "sums that wait for their bits are another row's",
+        "bconv2d_held.h",
+        "pairs[2 * j + e / 2]",
+        "pairs[2 * j + 1 - e / 2]",
         WRONG_NUMBER,
     ),
     Fault(

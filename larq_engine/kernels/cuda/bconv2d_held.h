@@ -1,0 +1,54 @@
+// The sums of a part of a product that wait for their turn: they become bits by thresholds while
+// the next part is multiplied.
+#ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_HELD_H_
+#define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_HELD_H_
+
+#include "larq_engine/kernels/cuda/bconv2d_fragments.h"
+
+namespace larq_engine::cuda {
+
+// What a lane has of 16 rows and kN columns: two sums in a register, as products that are under way
+// have so many registers that no more are left.
+template <int kN>
+struct HeldSums {
+  static constexpr int kMost = 0xffff;  // that half of a register holds
+
+  uint32_t pairs[kN / 4];
+  BlockPlace block;
+  bool are_there = false;
+
+  LE_DEVICE static bool CanHold(const Bconv2dArgs& a) {
+    return HasOwn(a) && a.output.epilogue == Bconv2dOutput::kThreshold && Depth(a) <= kMost;
+  }
+
+  // `c`: register e of fragment j is at 4 j + e.
+  LE_DEVICE void Take(const BlockPlace& place, const int32_t (&c)[kN / 2]) {
+    LE_UNROLL
+    for (int i = 0; i < kN / 4; ++i) {
+      pairs[i] = static_cast<uint32_t>(c[2 * i]) + (static_cast<uint32_t>(c[2 * i + 1]) << 16);
+    }
+    block = place;
+    are_there = true;
+  }
+
+  // To bits, if there are any. All lanes of the warp call it. The rows begin at `row` of the block;
+  // ones(row) are those of one.
+  template <class Ones>
+  LE_DEVICE void Finish(const Bconv2dArgs& a, int row, const EpilogueConstants<kN>& constants,
+                        const Ones& ones) {
+    if (!are_there) return;
+    FinishOwnBits<1, kN / 8>(
+        a, block, row, 0, constants, RowsInOrder(a, block),
+        [&](int, int j, int e, int32_t own_ones, int32_t limit) {
+          const uint32_t twice = e % 2 == 0 ? 0x0002 : 0x0200;  // the low half, or the high one
+          const uint32_t sum = __dp2a_lo(pairs[2 * j + e / 2], twice, static_cast<uint32_t>(limit));
+          return static_cast<int32_t>(sum) < own_ones;
+        },
+        ones);
+    are_there = false;
+  }
+};
+
+}  // namespace larq_engine::cuda
+
+#endif  // LARQ_ENGINE_KERNELS_CUDA_BCONV2D_HELD_H_
