@@ -124,7 +124,9 @@ def main() -> int:
     steps = [step for step in STEPS if not arguments.steps or step.name in arguments.steps]
     width = max(len(step.name) for step in steps)
     for step in steps:
-        print(f"{step.name:{width}}  {step.seconds:4.0f} s at most  {step.purpose}")
+        limits = f"{step.seconds:4.0f} s at most, {step.planned:3.0f} s planned"
+        print(f"{step.name:{width}}  {limits}  {step.purpose}")
+    print(f"{'all':{width}}  {sum(step.planned for step in steps):4.0f} s planned", flush=True)
     arguments.results.mkdir(parents=True, exist_ok=True)
     for wheel in arguments.bundle.glob("wheels/*.whl"):
         with zipfile.ZipFile(wheel) as archive:

@@ -92,7 +92,7 @@ def _floor_of(peaks: Record) -> Cell:
 def _columns(step: str, rows: Sequence[Record], peaks: Record) -> list[tuple[str, Cell]]:
     """What is shown of a step's lines, title by title."""
     if step in _TIMES_OF_ROWS:
-        named = (*_PROBLEM, "row")
+        named = (*_PROBLEM, "row", "launches")
         return [
             *(_field(name) for name in named if any(name in row for row in rows)),
             ("median", _time),

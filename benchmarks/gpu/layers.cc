@@ -1,7 +1,9 @@
 // Times of binary convolutions on a GPU: each layer, batch, kind of output and row of the table, on
 // buffers that take turns, so that the second cache does not hold them. A graph replays the
-// launches. All outputs are compared first with those of the plainest row, of which the reference
-// confirms some pixels; a row with a wrong one has no time.
+// launches as the engine's do: each may begin while the one before it runs (`launches` is "early"),
+// if the device can do that and LARQ_ENGINE_EARLY_LAUNCHES is not "off" (else "in turn"). All
+// outputs are compared first with those of the plainest row, of which the reference confirms some
+// pixels; a row with a wrong one has no time.
 //
 //   layers [--layers=ABCD] [--batches=1,8,64,256] [--rows=auto|all|NAME,NAME...] [--gpu=0]
 //   layers --products=1024,8192 [--rows=...] [--gpu=0]
@@ -30,6 +32,7 @@
 #include "larq_engine/runtime/cuda/cuda_memory.h"
 #include "larq_engine/runtime/cuda/cuda_queue.h"
 #include "larq_engine/runtime/cuda/launch.h"
+#include "larq_engine/runtime/cuda/timed_launches.h"
 #include "larq_engine/runtime/ops/op_error.h"
 
 namespace larq_engine {
@@ -350,46 +353,27 @@ class Problem {
 class Candidate {
  public:
   Candidate(const CudaQueue& queue, const cuda::Bconv2dRow& row, const Problem& problem)
-      : queue_(queue), row_(row) {
-    launches_ =
-        static_cast<int>(std::clamp(kProducts / problem.products(), 1.0, double{kLaunches}));
-    const CudaDriver& driver = queue.driver();
-    driver.Call(driver.cuStreamBeginCapture, queue.stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+      : row_(row),
+        launches_(
+            static_cast<int>(std::clamp(kProducts / problem.products(), 1.0, double{kLaunches}))) {
+    std::vector<Launch> launches;
     for (int i = 0; i < launches_; ++i) {
       const cuda::Bconv2dArgs& args =
           problem.args()[static_cast<size_t>(i) % problem.args().size()];
-      queue.Add(Launch::Of(row, queue.device().chip(), args));
+      launches.push_back(Launch::Of(row, queue.device().chip(), args));
     }
-    CUgraph graph = nullptr;
-    driver.Call(driver.cuStreamEndCapture, queue.stream(), &graph);
-    driver.Call(driver.cuGraphInstantiateWithFlags, &exec_, graph, 0);
-    driver.Call(driver.cuGraphDestroy, graph);
+    timed_ = std::make_unique<TimedLaunches>(queue, launches);
   }
-  ~Candidate() { (void)queue_.driver().cuGraphExecDestroy(exec_); }
-  Candidate(const Candidate&) = delete;
-  Candidate& operator=(const Candidate&) = delete;
 
   // The seconds of one launch.
-  double Run() const {
-    const CudaDriver& driver = queue_.driver();
-    const CudaEvent begin(driver, CU_EVENT_DEFAULT);
-    const CudaEvent end(driver, CU_EVENT_DEFAULT);
-    driver.Call(driver.cuEventRecord, begin.get(), queue_.stream());
-    driver.Call(driver.cuGraphLaunch, exec_, queue_.stream());
-    driver.Call(driver.cuEventRecord, end.get(), queue_.stream());
-    queue_.Wait();
-    float milliseconds = 0;
-    driver.Call(driver.cuEventElapsedTime, &milliseconds, begin.get(), end.get());
-    return static_cast<double>(milliseconds) * 1e-3 / launches_;
-  }
+  double Run() const { return static_cast<double>(timed_->Run()) * 1e-9 / launches_; }
 
   const char* name() const { return cuda::RowOf(row_.kernel).name; }
 
  private:
-  const CudaQueue& queue_;
   const cuda::Bconv2dRow& row_;
-  int launches_ = 0;
-  CUgraphExec exec_ = nullptr;
+  int launches_;
+  std::unique_ptr<TimedLaunches> timed_;
 };
 
 void RunOnce(const CudaQueue& queue, const cuda::Bconv2dRow& row, const Problem& problem) {
@@ -453,10 +437,11 @@ bool Measure(const Settings& settings, const CudaQueue& queue, const Problem& pr
     std::vector<double>& own = times[c];
     std::sort(own.begin(), own.end());
     std::printf(
-        "{%s, \"row\": \"%s\", \"median_s\": %.4g, \"quartiles_s\": [%.4g, %.4g], "
-        "\"products\": %.6g, \"bytes\": %.6g}\n",
-        what.c_str(), candidates[c]->name(), own[own.size() / 2], own[own.size() / 4],
-        own[own.size() * 3 / 4], problem.products(), problem.bytes());
+        "{%s, \"row\": \"%s\", \"launches\": \"%s\", \"median_s\": %.4g, "
+        "\"quartiles_s\": [%.4g, %.4g], \"products\": %.6g, \"bytes\": %.6g}\n",
+        what.c_str(), candidates[c]->name(),
+        queue.device().begins_launches_early() ? "early" : "in turn", own[own.size() / 2],
+        own[own.size() / 4], own[own.size() * 3 / 4], problem.products(), problem.bytes());
   }
   std::fflush(stdout);
   return all_right;

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchmarks.gpu.bench import ROOT
@@ -13,16 +13,18 @@ class Library:
     """A plug-in with its kernels, and the Python package of the same commit.
 
     Attributes:
-        name: "present" or "baseline".
+        name: "present" or "baseline", or how the present one launches.
         folder: Has the plug-in, with the kernels beside it.
         package: Has the folder `larq_engine`.
         site: Has what Python needs besides.
+        variables: Are added to the environment of its process.
     """
 
     name: str
     folder: Path
     package: Path
     site: Path
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     def environment(self) -> Mapping[str, str]:
         """Returns the variables of a process that runs models with it."""
@@ -30,6 +32,7 @@ class Library:
             **os.environ,
             "LARQ_ENGINE_LIBRARY": str(self.folder / "liblarq_engine.so"),
             "PYTHONPATH": os.pathsep.join(map(str, (self.package, self.site))),
+            **self.variables,
         }
 
 
@@ -40,3 +43,12 @@ def libraries_of(bundle: Path) -> list[Library]:
     if baseline.is_dir():
         found.append(Library("baseline", baseline, baseline, bundle / "site"))
     return found
+
+
+def launches_of(bundle: Path) -> list[Library]:
+    """Returns the present engine twice: launches begin early, or each in its turn."""
+    present = libraries_of(bundle)[0]
+    return [
+        replace(present, name=name, variables={"LARQ_ENGINE_EARLY_LAUNCHES": answer})
+        for name, answer in (("early launches", "on"), ("launches in turn", "off"))
+    ]

@@ -25,14 +25,15 @@ _SECONDS = 0.1  # of a turn
 _REPETITIONS = 200  # at most, of what must never change
 
 
-def _images(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+def images_of(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Returns made-up images, which are the same for the same shape."""
     rng = np.random.default_rng(shape[0])
     if dtype == np.uint8:
         return rng.integers(0, 256, shape, np.uint8)
     return rng.standard_normal(shape).astype(dtype)
 
 
-def _places(images: np.ndarray[Any, Any]) -> dict[str, Any]:
+def places_of(images: np.ndarray[Any, Any]) -> dict[str, Any]:
     """The same images in the memory of the host, pinned, and on the GPU."""
     places: dict[str, Any] = {"host": images}
     try:
@@ -103,9 +104,11 @@ def main() -> None:
                 model.close()
             path, samples = Path(arguments[0]), int(arguments[1])
             model = larq_engine.Interpreter(path, device="cuda")
-            images = _images((samples, *model.input_shapes[0][1:]), model.input_types[0])
+            images = images_of((samples, *model.input_shapes[0][1:]), model.input_types[0])
             model.resize([images.shape])
-            places = {name: data for name, data in _places(images).items() if _is_read(model, data)}
+            places = {
+                name: data for name, data in places_of(images).items() if _is_read(model, data)
+            }
             answer = {"places": list(places)}
         elif order == "check":
             answer = _check(path, model, places)

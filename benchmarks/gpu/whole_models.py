@@ -1,23 +1,27 @@
 """Whole models on a GPU: equal to the CPU, then the times, batch by batch, as lines of JSON.
 
-    python -m benchmarks.gpu.whole_models BUNDLE
+    python -m benchmarks.gpu.whole_models [--early-launches] BUNDLE
 
-If the bundle has a baseline, its engine takes turns with the present one. Images lie in the host's
-memory, in pinned memory, and on the GPU, where no copy over PCIe is left: that is the time of the
-graph and of what starts it.
+If the bundle has a baseline, its engine takes turns with the present one. `kernels` is the sum of
+the present engine's profile. That of a baseline has a name of its own: older engines recorded
+events around launches, which took microseconds of each. With `--early-launches` the present engine
+runs QuickNet alone, at batch 1, with launches that begin early and with launches in turn.
+
+Images lie in the host's memory, in pinned memory, and on the GPU, where no copy over PCIe is left:
+that is the time of the graph and of what starts it.
 """
 
 import json
 import statistics
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 
 from benchmarks.gpu.bench import Record
-from benchmarks.gpu.libraries import Library, libraries_of
+from benchmarks.gpu.libraries import Library, launches_of, libraries_of
 
 # What is asked first is what most depends on.
 BATCHES = {"QuickNet": (1, 64, 256), "QuickNetUint8": (1, 64, 256), "HepCifar": (1, 128, 256)}
@@ -86,6 +90,9 @@ def measure(workers: Sequence[Worker], model: Path, samples: int) -> list[Record
     records = []
     digests = {check.pop("sha256") for check in checks}
     for worker, check in zip(workers, checks, strict=True):
+        if worker.name == "baseline":
+            check["kernels_by_its_own_profile_s"] = check.pop("kernels_s")
+    for worker, check in zip(workers, checks, strict=True):
         times = {place: statistics.median(seconds[worker.name, place]) for place in worker.places}
         records.append(
             {
@@ -101,18 +108,27 @@ def measure(workers: Sequence[Worker], model: Path, samples: int) -> list[Record
     return records
 
 
-def main() -> None:
-    bundle = Path(sys.argv[1])
+def _problems(bundle: Path) -> Iterator[tuple[Path, int]]:
+    """Yields models and batches."""
     order = {name: number for number, name in enumerate(BATCHES)}
-    models = sorted(
-        (bundle / "models").glob("*.tflite"), key=lambda path: order.get(path.stem, len(order))
-    )
+    models = (bundle / "models").glob("*.tflite")
+    for model in sorted(models, key=lambda path: order.get(path.stem, len(order))):
+        for samples in BATCHES.get(model.stem, _OTHER_BATCHES):
+            yield model, samples
+
+
+def main() -> None:
+    *flags, folder = sys.argv[1:]
+    bundle = Path(folder)
+    libraries, problems = libraries_of(bundle), _problems(bundle)
+    if flags == ["--early-launches"]:
+        libraries = launches_of(bundle)
+        problems = iter([(bundle / "models" / "QuickNet.tflite", 1)])
     with ExitStack() as stack:
-        workers = [stack.enter_context(Worker(library)) for library in libraries_of(bundle)]
-        for model in models:
-            for samples in BATCHES.get(model.stem, _OTHER_BATCHES):
-                for record in measure(workers, model, samples):
-                    print(json.dumps(record), flush=True)
+        workers = [stack.enter_context(Worker(library)) for library in libraries]
+        for model, samples in problems:
+            for record in measure(workers, model, samples):
+                print(json.dumps(record), flush=True)
 
 
 if __name__ == "__main__":

@@ -373,7 +373,8 @@ def test_worker_processes(method, is_open, tmp_path, rng):
         predict.open()
     with multiprocessing.get_context(method).Pool(2) as pool:
         parts = [(predict, images[start : start + 3]) for start in range(0, 12, 3)]
-        done = pool.starmap(_predict_with, parts, chunksize=1)
+        # A worker that hangs is ended with the pool.
+        done = pool.starmap_async(_predict_with, parts, chunksize=1).get(timeout=300)
     assert all(pid != os.getpid() for pid, _ in done)
     got = np.concatenate([part for _, part in done])
     assert np.array_equal(got, predict({"x": images})["y_float"])

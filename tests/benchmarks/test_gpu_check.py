@@ -119,9 +119,10 @@ def test_without_a_gpu_it_stops_at_the_environment(tmp_path, monkeypatch, capsys
     printed = capsys.readouterr().out.splitlines()
     for line, step in zip(printed, STEPS, strict=False):
         assert line.split()[:2] == [step.name, f"{step.seconds:.0f}"]
+        assert f" {step.planned:.0f} s planned" in line
     assert printed[-1].startswith("environment ")
     assert "FAILED" in printed[-1]
-    assert "nvidia-smi" in printed[-1]
+    assert "there is no NVIDIA GPU here: nvidia-smi: " in printed[-1]
 
 
 def test_a_step_that_there_is_not(tmp_path, monkeypatch, capsys):
@@ -130,6 +131,11 @@ def test_a_step_that_there_is_not(tmp_path, monkeypatch, capsys):
         _main(monkeypatch, *folders, "--steps", "contract", "speed")
     assert "expected names out of environment, contract, " in capsys.readouterr().err
     assert not (tmp_path / "results").exists()
+
+
+def test_all_steps_are_planned_for_nine_minutes():
+    assert sum(step.planned for step in STEPS) <= 540
+    assert all(0 < step.planned <= step.seconds for step in STEPS)
 
 
 def test_what_cannot_be_asked_in_vain_comes_first():

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.gpu import hep_placements
 from benchmarks.placing import hep_tables
 from benchmarks.placing.hep_tables import Configuration
 from larq_engine.placing.profile_file import Profile, parse_profile
@@ -126,3 +127,21 @@ def test_text(profile: Profile) -> None:
 def test_published_seconds() -> None:
     seconds = {name: [one.seconds for one in found] for name, found in hep_tables.PUBLISHED.items()}
     assert seconds == {"fashion": [2.11, 2.84, 9.31], "cifar": [41.6, 55.0, 297.0]}
+
+
+def test_a_gpus_records_of_placements(profile):
+    (record,) = hep_placements.records_of(profile)
+    of_images = hep_tables.IMAGES / 2
+    placed = hep_tables.place(profile, 2, 1)
+    best = {d: hep_tables.take(profile, Configuration(d, 1, None), 2).all for d in ("cpu", "cuda")}
+    assert record == {
+        "machine": "this one",
+        "batch": 2,
+        "cpu_s": pytest.approx(best["cpu"] * of_images),
+        "cuda_s": pytest.approx(best["cuda"] * of_images),
+        "greedy_s": placed.greedy,
+        "values_stay_s": placed.values_stay,
+        "exact_s": placed.exact,
+        "operators_of_the_exact": placed.devices,
+    }
+    assert record["exact_s"] <= min(record["cpu_s"], record["cuda_s"], record["greedy_s"])

@@ -7,10 +7,13 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from benchmarks.gpu import kernel_times, libraries, whole_models
+import larq_engine
+from benchmarks.gpu import kernel_times, lanes, libraries, whole_models
 from benchmarks.gpu.bench import ROOT
+from larq_engine.python import library
 
 _LIBRARY = Path(os.environ["LARQ_ENGINE_LIBRARY"])
 _MODEL = ROOT / "tests" / "interop" / "data" / "residual_relu_bn_add.float.tflite"
@@ -19,6 +22,14 @@ pytestmark = pytest.mark.skipif(
     sys.version_info < (3, 11),
     reason="the benchmarks run with Python's option -P, which is new in 3.11",
 )
+
+
+def _launches_of_the_model() -> int:
+    """Counts groups of operators, of each of which a launch is made."""
+    with larq_engine.Interpreter(_MODEL, device="cuda") as model:
+        model.predict(np.zeros(model.input_shapes[0], np.float32))
+        steps = library.read_profile(model._session._delegate._get_native_delegate_pointer())
+    return len({step["group"] for step in steps if step["op"] != "TRANSFER"})
 
 
 @pytest.fixture
@@ -51,10 +62,12 @@ def test_whole_models_with_both_engines(measure):
         assert record["model"] == _MODEL.stem
         assert record["batch"] == 3
         assert record["end_to_end_s"] > 0
-        assert record["kernels_s"] > 0
         assert record["largest_difference"] < 1e-4
         assert record["same_every_time"]
         assert record["engines_agree"]
+    assert first["kernels_s"] > 0
+    assert second["kernels_by_its_own_profile_s"] > 0
+    assert "kernels_s" not in second
 
 
 def test_the_present_engine_alone(bundle, measure):
@@ -79,15 +92,63 @@ def test_the_engines_own_profile(bundle, monkeypatch):
     assert {record["engine"] for record in records} == {"baseline"}
     assert [launch["launch"] for launch in launches] == list(range(len(launches)))
     assert any(launch["kernel"].startswith("bconv2d_") for launch in launches)
+    # What a launch computes for another operator is no launch.
+    assert len(launches) == _launches_of_the_model()
     assert total["kernel"] == "sum"
     assert total["time_s"] == sum(launch["time_s"] for launch in launches) > 0
 
 
-def test_layers_are_compared_before_they_are_timed():
+def test_launches_that_begin_early_and_others(bundle, capsys, monkeypatch):
+    (bundle / "models").mkdir()
+    (bundle / "models" / "QuickNet.tflite").symlink_to(_MODEL)
+    monkeypatch.setattr(sys, "argv", ["whole_models", "--early-launches", str(bundle)])
+    whole_models.main()
+    first, second = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (first["engine"], second["engine"]) == ("early launches", "launches in turn")
+    for record in (first, second):
+        assert (record["model"], record["batch"]) == ("QuickNet", 1)
+        assert record["end_to_end_s"] > 0
+        assert record["engines_agree"]
+
+
+def test_a_switch_reaches_the_engine(bundle):
+    in_turn = libraries.launches_of(bundle)[1]
+    code = "import larq_engine as e; e.load_delegate(device='cuda')"
+    for answer, is_right in (("off", True), ("perhaps", False)):
+        variables = {**in_turn.environment(), "LARQ_ENGINE_EARLY_LAUNCHES": answer}
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(
+            command, env=variables, capture_output=True, text=True, check=False, timeout=300
+        )
+        assert (done.returncode == 0) == is_right, done.stderr
+    assert "expected on or off, got 'perhaps'" in done.stderr
+
+
+def test_copies_of_a_model_take_turns_and_agree(monkeypatch):
+    monkeypatch.setattr(lanes, "LANES", (1, 2))
+    monkeypatch.setattr(lanes, "_SECONDS", 0.01)
+    records = lanes.measure(_MODEL, 2)
+    assert [(record["images"], record["copies"]) for record in records] == [
+        ("host", 1),
+        ("host", 2),
+    ]
+    assert all(record["images_per_s"] > 0 for record in records)
+
+
+@pytest.mark.parametrize(("answer", "launches"), [("on", "early"), ("off", "in turn")])
+def test_layers_are_compared_before_they_are_timed(answer, launches):
     command = [_LIBRARY.with_name("layers"), "--products=64", "--rows=bconv2d_small_c8"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+        env={**os.environ, "LARQ_ENGINE_EARLY_LAUNCHES": answer},
+    )
     records = [json.loads(line) for line in done.stdout.splitlines()]
     assert [record["output"] for record in records] == ["bits", "float"]
     assert {record["row"] for record in records} == {"bconv2d_small_c8"}
+    assert {record["launches"] for record in records} == {launches}
     assert all(record["median_s"] >= 0 for record in records)
     assert not any("wrong" in record for record in records)

@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -13,6 +14,11 @@ import pytest
 
 import larq_engine
 from tests.numpy_net import random_images, residual_net
+
+# A process that hangs is ended by its alarm, however deep it is in the driver: it must not keep the
+# tests from ending. A fork has less than the process that waits for it.
+_SECONDS_OF_A_TEST = 600
+_SECONDS_OF_A_FORK = 120
 
 _OUT_OF_MEMORY = 2
 _INTERFACE = 12000  # the version of the driver's functions
@@ -36,7 +42,10 @@ def _answer_of_the_cpu(model):
 
 def _in_a_process_of_its_own(function, *arguments, **variables):
     """The fake driver looks at the environment once, and a fork of pytest would take it along."""
-    code = f"import tests.cuda.{__name__} as tests; tests.{function.__name__}(*{arguments!r})"
+    code = (
+        f"import signal; signal.alarm({_SECONDS_OF_A_TEST});"
+        f"import tests.cuda.{__name__} as tests; tests.{function.__name__}(*{arguments!r})"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, **variables},
@@ -99,11 +108,13 @@ def test_two_gpus_in_threads(seed):
 # ---- Forks
 
 
-def _result_of_a_fork(work):
+def _result_of_a_fork(work, seconds=_SECONDS_OF_A_FORK):
     """What `work` returns in a forked process, or the text of what it raises."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
+        # A fork has no alarm of the process that it came from.
+        signal.alarm(seconds)
         try:
             result = work()
         except Exception as error:
@@ -116,6 +127,25 @@ def _result_of_a_fork(work):
         data = pipe.read()
     assert os.waitpid(child, 0)[1] == 0
     return pickle.loads(data)
+
+
+def _let_a_fork_hang():
+    with pytest.raises(AssertionError):
+        _result_of_a_fork(signal.pause, seconds=1)
+
+
+def test_a_fork_that_hangs_is_a_failure():
+    _in_a_process_of_its_own(_let_a_fork_hang)
+
+
+def _hang():
+    signal.pause()
+
+
+def test_a_process_that_hangs_is_a_failure(monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "_SECONDS_OF_A_TEST", 1)
+    with pytest.raises(AssertionError):
+        _in_a_process_of_its_own(_hang)
 
 
 def _assert_text_names_fork_and_way_out(text):

@@ -96,7 +96,7 @@ def test_a_link_is_made_anew_and_nothing_else_is_overwritten(tmp_path, capsys):
 
 def test_the_folder_ends_with_the_process():
     code = (
-        "import os, larq_engine; larq_engine.environment();"
+        "import os, signal, larq_engine; signal.alarm(300); larq_engine.environment();"
         "from larq_engine.python import accelerator;"
         "print(accelerator._own_folder());"
         "pid = os.fork(); pid == 0 and os._exit(0); os.waitpid(pid, 0);"

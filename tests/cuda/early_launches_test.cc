@@ -1,0 +1,47 @@
+// Which devices begin launches while the one before still runs, and how that is turned off.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "larq_engine/runtime/cuda/cuda_device.h"
+#include "larq_engine/runtime/ops/op_error.h"
+#include "larq_engine/version.h"
+#include "tests/cuda/fake_driver/fake_driver.h"
+
+namespace larq_engine {
+namespace {
+
+class EarlyLaunches : public ::testing::Test {
+ protected:
+  EarlyLaunches() { fake_cuda_reset(); }
+  ~EarlyLaunches() override { unsetenv("LARQ_ENGINE_EARLY_LAUNCHES"); }
+
+  bool AreMadeFor(const char* answer) {
+    setenv("LARQ_ENGINE_EARLY_LAUNCHES", answer, 1);
+    return CudaDevice(driver_, *larq_engine_cuda_image(LARQ_ENGINE_VERSION), 0)
+        .begins_launches_early();
+  }
+
+  const CudaDriver driver_ = LoadCudaDriver(testing::FindFakeCudaSymbol);
+};
+
+TEST_F(EarlyLaunches, AreMadeUnlessTheyAreTurnedOff) {
+  const CudaDevice device(driver_, *larq_engine_cuda_image(LARQ_ENGINE_VERSION), 0);
+  EXPECT_TRUE(device.begins_launches_early());
+  EXPECT_TRUE(AreMadeFor("on"));
+  EXPECT_FALSE(AreMadeFor("off"));
+}
+
+TEST_F(EarlyLaunches, OtherAnswersAreErrors) {
+  try {
+    AreMadeFor("0");
+    FAIL() << "expected an error";
+  } catch (const OpError& error) {
+    EXPECT_EQ(std::string(error.what()), "LARQ_ENGINE_EARLY_LAUNCHES: expected on or off, got '0'");
+  }
+  EXPECT_EQ(fake_cuda_leaks(), 0u);
+}
+
+}  // namespace
+}  // namespace larq_engine
