@@ -1,7 +1,7 @@
 """The operators of networks that are written twice, in PyTorch (tests/torch) and in Keras.
 
 Files of both must have the same operators: the same binary layers, and as many operators of the
-host between them. So both are equally fast (docs/converter.md).
+host between them. So both are equally fast (docs/from_pytorch.md).
 """
 
 # Operators by the names of tests/torch/cases.py, without the TRANSPOSE of inputs that have their

@@ -30,7 +30,7 @@ _KERAS = """
 import keras
 import larq_engine.keras as lq
 """
-# The model is of either Keras, as docs/converter.md has it.
+# The model is of either Keras, as docs/moving_from_larq.md has it.
 _MODEL = """
 binary = dict(
     input_quantizer="ste_sign", kernel_quantizer="ste_sign", kernel_constraint="weight_clip"
@@ -180,22 +180,24 @@ KERAS = [
     Snippet("README.md", 1, after=_CHECK_MODEL),
     Snippet("README.md", 4, _FLOAT_FILE, after=_CHECK_MODEL),
     Snippet("README.md", 5, after=_CHECK_MODEL),
-    Snippet("docs/converter.md", 0, _LARQ + _MODEL + "model.save('model.h5')"),
-    Snippet("docs/converter.md", 1, _KERAS + _MODEL + "model.export('folder')"),
-    Snippet("docs/converter.md", 2, _KERAS + _MODEL + "model.save('model.keras')"),
-    Snippet("docs/converter.md", 5, _FLOAT_FILE, after=_CHECK_MODEL),
+    Snippet("docs/from_keras.md", 0, _LARQ + _MODEL + "model.save('model.h5')"),
+    Snippet("docs/from_keras.md", 1, _KERAS + _MODEL + "model.save('model.keras')"),
+    Snippet("docs/from_tflite.md", 0, _KERAS + _MODEL + "model.export('folder')"),
+    Snippet("docs/from_tflite.md", 1, _FLOAT_FILE, after=_CHECK_MODEL),
     Snippet(
-        *("docs/converter.md", 7),
+        *("docs/int8.md", 0),
         given=_LARQ + _MODEL + "import larq_engine, numpy as np\n"
         "images = np.random.rand(20, 1, 32, 32, 3).astype('float32')",
     ),
-    Snippet("docs/converter.md", 8, _LARQ + _MODEL + "model.save_weights('larq_weights.h5')"),
+    Snippet(
+        "docs/moving_from_larq.md", 0, _LARQ + _MODEL + "model.save_weights('larq_weights.h5')"
+    ),
 ]
 TORCH = [
     Snippet("README.md", 2, _NETWORK, after=_CHECK_MODEL),
     Snippet("README.md", 3, _NETWORK, _OF_ONNX, "assert len(scores) == 1"),
-    Snippet("docs/converter.md", 3, _NETWORK),
-    Snippet("docs/converter.md", 4, _NETWORK, _OF_ONNX, "assert len(scores) == 1"),
+    Snippet("docs/from_pytorch.md", 0, _NETWORK),
+    Snippet("docs/from_onnx.md", 0, _NETWORK, _OF_ONNX, "assert len(scores) == 1"),
 ]
 RAY = [
     Snippet(
@@ -213,7 +215,6 @@ RAY = [
 ]
 # Reasons why other snippets do not run here.
 NOT_RUN = {
-    ("docs/converter.md", 6): "names signs of the reader's network; tests/torch chooses by layer",
     ("docs/gpu.md", 0): "needs a GPU",
     ("docs/gpu.md", 1): "needs a GPU",
     ("docs/gpu.md", 2): "needs a GPU",
@@ -221,4 +222,5 @@ NOT_RUN = {
     ("docs/scale_out.md", 3): "asks what the block before serves",
     ("docs/scale_out.md", 5): "needs Dask, which the tests do not install",
     ("docs/scale_out.md", 7): "needs Apache Beam, which the tests do not install",
+    ("docs/signs.md", 0): "names signs of the reader's network; tests/torch chooses by layer",
 }

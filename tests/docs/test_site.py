@@ -33,7 +33,7 @@ def test_what_the_site_does_not_have_is_a_path(site: Path) -> None:
     """Links to files that the site lacks become paths, and links between its pages stay."""
     contributing = (site / "contributing.md").read_text()
     assert "`larq_engine/kernels/bgemm.h`" in contributing
-    assert "](converter.md#adding-a-rule)" in contributing
+    assert "](converter_internals.md#adding-a-rule)" in contributing
     assert set(PAGES.values()) <= {page.name for page in site.iterdir()}
 
 

@@ -16,7 +16,7 @@ import larq  # noqa: E402
 
 import larq_engine.keras as lq  # noqa: E402
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "converter.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "moving_from_larq.md"
 # Besides the modules that larq lists, those that its users import for layers of their own.
 MODULES = [*larq.__all__, "layers_base", "quantized_variable"]
 LAYERS = lq.layers.__all__

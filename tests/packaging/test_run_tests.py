@@ -27,7 +27,7 @@ def test_commands_begin_with_programs():
 
 
 def test_documents_concern_lint_and_what_reads_and_runs_them():
-    assert _changed("docs/converter.md") == {"lint", "python", "tensorflow", "torch"}
+    assert _changed("docs/from_keras.md") == {"lint", "python", "tensorflow", "torch"}
     assert "ray" in _changed("docs/scale_out.md")
     assert _changed("ARCHITECTURE.md") == {"lint", "python"}
 

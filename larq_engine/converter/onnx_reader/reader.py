@@ -210,7 +210,7 @@ class _Making:
                 return [*self._evaluator.evaluate(call)]
         if row is None:
             raise call.error(
-                "an operator that the converter reads (docs/converter.md has the list)",
+                "an operator that the converter reads (docs/from_onnx.md has the list)",
                 f"{node.kind} of values that are computed when the model runs",
                 "export the model without it, or put it before or behind the model",
             )
