@@ -161,6 +161,7 @@ def test_a_stage_that_may_be_lacking_makes_no_run_fail(monkeypatch, capfd):
 _UNTESTED = {
     ".bazelignore",
     ".clang-format",
+    ".editorconfig",
     ".gitignore",
     "LICENSE",
     "MODULE.bazel",
