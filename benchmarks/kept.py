@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.machine import ROOT
-from benchmarks.result_files import WRONG_RESULT, read_results
+from benchmarks.result_files import WRONG_RESULT, as_lines, read_results
 
 RESULTS = ROOT / "benchmarks" / "results"
 
@@ -43,7 +43,7 @@ def main() -> int:
         runs = read_kept(kept) if kept.exists() else {}
         runs[run_name(content)] = worth_keeping(content)
         kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(as_text(runs))
+        kept.write_text(as_lines(dict(sorted(runs.items())), levels=2))
         print(f"{file}: kept in {kept.relative_to(ROOT)}")
     return 0
 
@@ -112,21 +112,6 @@ def worth_keeping(content: Summary) -> Summary:
 
 def _some(content: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     return {name: content[name] for name in names if name in content}
-
-
-def as_text(runs: dict[str, Summary]) -> str:
-    """Returns JSON with a line for each result, so that a change of one is a change of a line."""
-    texts = []
-    for name, run in sorted(runs.items()):
-        lines = [
-            f"  {json.dumps(key)}: {json.dumps(value)}"
-            for key, value in run.items()
-            if key != "results"
-        ]
-        results = ",\n".join(f"   {json.dumps(result)}" for result in run["results"])
-        lines.append(f'  "results": [\n{results}\n  ]')
-        texts.append(f" {json.dumps(name)}: {{\n" + ",\n".join(lines) + "\n }")
-    return "{\n" + ",\n".join(texts) + "\n}\n"
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from benchmarks.gpu.bench import Bench, Record, StepError
 from benchmarks.gpu.steps import STEPS, Step
+from benchmarks.result_files import as_lines
 
 # A step of which less than this part is left is not begun.
 _LEAST = 0.25
@@ -40,7 +41,7 @@ def run_steps(
     for step in steps:
         print(f"{step.name}: {step.purpose}", flush=True)
         record = _run_step(bundle, step, end)
-        (results / f"{step.name}.json").write_text(json.dumps(record, indent=1) + "\n")
+        (results / f"{step.name}.json").write_text(as_lines(record))
         records.append(record)
         print(f"  {_verdict(record)}\n{record.get('output', '')}".rstrip(), flush=True)
         if step.is_needed and not _is_done(record):

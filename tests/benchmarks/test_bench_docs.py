@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import docs, kept
+from benchmarks.result_files import as_lines
 
 _OURS, _BITS, _OPENVINO = "larq_engine", "larq_engine, bits to bits", "OpenVINO"
 
@@ -46,7 +47,7 @@ def folder(tmp_path: Path) -> Path:
         "models": _run("models", _MODELS, profiles=_PROFILES),
         "models-2-threads": _run("models", _OF_TWO_THREADS, threads=2),
     }
-    (tmp_path / "amd-25-1.json").write_text(kept.as_text(runs))
+    (tmp_path / "amd-25-1.json").write_text(as_lines(runs, levels=2))
     return tmp_path
 
 
@@ -120,7 +121,7 @@ def test_runs_of_two_commits_are_not_compared(folder: Path) -> None:
     file = folder / "amd-25-1.json"
     runs = kept.read_kept(file)
     runs["models-2-threads"]["commit"] = "def"
-    file.write_text(kept.as_text(runs))
+    file.write_text(as_lines(runs, levels=2))
     lines = list(docs.details(docs.read_cores(folder)))
     assert "| Net 8x8 | 0.62 (0.56-0.69) |" in lines
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks import compare, kept
+from benchmarks.result_files import as_lines
 
 Write = Callable[..., str]
 
@@ -107,7 +108,7 @@ def test_what_is_kept_is_where_it_is_looked_for(file: Path) -> None:
     for name, run in runs.items():
         assert (kept.kept_file(run), kept.run_name(run)) == (file, name)
         assert run["results"]
-    assert kept.as_text(runs) == file.read_text()
+    assert as_lines(runs, levels=2) == file.read_text()
 
 
 def test_a_run_takes_the_place_of_the_one_before(

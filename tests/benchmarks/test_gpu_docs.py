@@ -1,11 +1,13 @@
 """docs/gpu.md is made from the files of `make gpu-check`: tables, failures, and steps not run."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from benchmarks.gpu import docs
 from benchmarks.gpu.steps import STEPS
+from benchmarks.result_files import as_lines
 
 _LAYER = {"layer": "A", "batch": 8, "output": "bits", "products": 4e9, "bytes": 1e6}
 _RESULTS = {
@@ -134,3 +136,8 @@ def test_nothing_measured(tmp_path):
 def test_a_page_without_marks():
     with pytest.raises(ValueError, match=r"expected the line .* once, got 0"):
         docs.replace("# GPUs", "x")
+
+
+@pytest.mark.parametrize("file", sorted(docs.RESULTS.iterdir()), ids=lambda file: file.stem)
+def test_results_have_a_line_each(file: Path) -> None:
+    assert file.read_text() == as_lines(json.loads(file.read_text()))
