@@ -11,7 +11,6 @@ exit status is 0 if every step was done.
 
 import argparse
 import datetime
-import json
 import sys
 import time
 import zipfile
