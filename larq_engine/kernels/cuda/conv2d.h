@@ -11,7 +11,7 @@
 
 namespace larq_engine::cuda {
 
-// Which of an output pixel's taps are inside the image.
+// These are the taps of an output pixel that are inside the image.
 struct TapLines {
   uintptr_t first;  // the address of the window's first value, which may lie outside
   int top;          // the window's, in the image
@@ -32,21 +32,65 @@ LE_DEVICE TapLines FindTapLines(const Conv2dArgs& a, int64_t pixel) {
           start.top, begin * w.channels, (end > begin ? end - begin : 0) * w.channels};
 }
 
-// What fills a thread's part of the left tile by copying: kRows rows of it, kApart apart, each the
-// taps of an output pixel from `pixel` on.
+// A thread copies the taps of a window in one of these ways.
+enum class TapCopies {
+  kValues,  // single values of any window
+  kFours,   // four channels of any window
+  kPixel,   // four channels of a window of one pixel, which needs no division
+  kFew,     // single values of 3 x 3 taps that have at most 32: a bit says which are inside
+};
+
+inline constexpr int kFewTaps = 32;
+
+LE_DEVICE TapCopies FindTapCopies(const ImageWindow& w) {
+  if (w.channels % 4 == 0) {
+    return HasFilter(w, 1) ? TapCopies::kPixel : TapCopies::kFours;
+  }
+  // Three lines that are this short end within 32 bits.
+  const bool is_few = HasFilter(w, 3) && w.channels <= kFewTaps / 9 && w.in_width < 1 << 26;
+  return is_few ? TapCopies::kFew : TapCopies::kValues;
+}
+
+// Bit i says whether value i of the few is inside.
+LE_DEVICE uint32_t FindFewTaps(const ImageWindow& w, const TapLines& lines) {
+  if (lines.count == 0) return 0;
+  const uint32_t line = ((1u << lines.count) - 1u) << lines.begin;
+  uint32_t inside = 0;
+  LE_UNROLL
+  for (int ty = 0; ty < 3; ++ty) {
+    if (HasLine(w, lines.top + ty)) inside |= line << ty * 3 * w.channels;
+  }
+  return inside;
+}
+
+// Fills a thread's part of the left tile by copying: kRows rows of it, kApart apart, each the taps
+// of an output pixel from `pixel` on.
 template <int kRows, int kApart>
 class CopiedTaps {
  public:
-  LE_DEVICE CopiedTaps(const Conv2dArgs& a, int64_t pixel) : a_(a) {
+  LE_DEVICE CopiedTaps(const Conv2dArgs& a, int64_t pixel)
+      : a_(a), copies_(FindTapCopies(a.window)) {
     LE_UNROLL
-    for (int i = 0; i < kRows; ++i) rows_[i] = FindTapLines(a, pixel + i * kApart);
+    for (int i = 0; i < kRows; ++i) {
+      TapLines& row = rows_[i];
+      row = FindTapLines(a, pixel + i * kApart);
+      if (copies_ == TapCopies::kPixel && !HasLine(a.window, row.top)) row.count = 0;
+      few_[i] = copies_ == TapCopies::kFew ? FindFewTaps(a.window, row) : 0;
+    }
   }
 
   // Four values of the depth of each.
   LE_DEVICE void Fill(int depth, float* to) const {
     const uint32_t address = SharedAddress(to);
-    if (a_.window.channels % 4 == 0) return Copy<16>(depth, address);
-    LE_UNROLL
+    if (copies_ == TapCopies::kPixel) return CopyPixel(depth, address);
+    if (copies_ == TapCopies::kFours) return Copy<16>(depth, address);
+    if (copies_ == TapCopies::kFew) {
+      LE_UNROLL
+      for (int i = 0; i < 4; ++i) CopyFew(depth + i, address + 4 * static_cast<uint32_t>(i));
+      return;
+    }
+    // It is slow in any case, so its code is there once.
+    LE_NO_UNROLL
     for (int i = 0; i < 4; ++i) Copy<4>(depth + i, address + 4 * static_cast<uint32_t>(i));
   }
 
@@ -63,29 +107,59 @@ class CopiedTaps {
     LE_UNROLL
     for (int i = 0; i < kRows; ++i) {
       const TapLines& row = rows_[i];
-      const bool inside =
-          static_cast<unsigned>(row.top + ty) < static_cast<unsigned>(w.in_height) &&
-          static_cast<unsigned>(at - row.begin) < static_cast<unsigned>(row.count);
-      CopyAsync<kBytes>(to + static_cast<uint32_t>(i * kApart * kConvPitch) * sizeof(float),
-                        reinterpret_cast<const void*>(row.first + offset), inside ? kBytes : 0);
+      const bool inside = HasLine(w, row.top + ty) && IsInLine(row, at);
+      CopyRow<kBytes>(i, offset, inside, to);
     }
   }
 
+  LE_DEVICE void CopyPixel(int depth, uint32_t to) const {
+    LE_UNROLL
+    for (int i = 0; i < kRows; ++i) {
+      CopyRow<16>(i, static_cast<uintptr_t>(depth) * sizeof(float), IsInLine(rows_[i], depth), to);
+    }
+  }
+
+  LE_DEVICE void CopyFew(int depth, uint32_t to) const {
+    const ImageWindow& w = a_.window;
+    const int line = 3 * w.channels;
+    const int ty = (depth >= line ? 1 : 0) + (depth >= 2 * line ? 1 : 0);
+    const auto offset = static_cast<uint32_t>((w.in_width * w.channels - line) * ty + depth) *
+                        static_cast<uint32_t>(sizeof(float));
+    LE_UNROLL
+    for (int i = 0; i < kRows; ++i) CopyRow<4>(i, offset, few_[i] >> depth & 1u, to);
+  }
+
+  LE_DEVICE static bool IsInLine(const TapLines& row, int at) {
+    return static_cast<unsigned>(at - row.begin) < static_cast<unsigned>(row.count);
+  }
+
+  template <int kBytes>
+  LE_DEVICE void CopyRow(int i, uintptr_t offset, bool inside, uint32_t to) const {
+    CopyAsync<kBytes>(to + static_cast<uint32_t>(i * kApart * kConvPitch) * sizeof(float),
+                      reinterpret_cast<const void*>(rows_[i].first + offset), inside ? kBytes : 0);
+  }
+
   const Conv2dArgs& a_;
+  TapCopies copies_;
   TapLines rows_[kRows];
+  uint32_t few_[kRows];
 };
 
-// What a block has summed, kCount channels a thread at a time.
+// Finishes what a block has summed, kCount channels a thread at a time. Threads of a word of
+// channels are in one warp if bits come of them, so that a narrow tile needs more of them then.
 template <int kCount, int kPixels, int kChannels, int kThreads>
 LE_DEVICE void FinishTile(const Conv2dArgs& a, const float* sums, int row_floats,
                           int64_t first_pixel, int first_channel) {
   constexpr int kLanes = kChannels / kCount;  // of a pixel
   static_assert(kPixels * kLanes % kThreads == 0);
-  for (int i = static_cast<int>(threadIdx.x); i < kPixels * kLanes; i += kThreads) {
-    const int64_t pixel = first_pixel + i / kLanes;
-    const int channel = i % kLanes * kCount;
+  const bool is_narrow = kChannels < kWarp && a.program.bits != nullptr;
+  const int lanes = is_narrow ? kWarp / kCount : kLanes;
+  for (int i = static_cast<int>(threadIdx.x); i < kPixels * lanes; i += kThreads) {
+    const int row = is_narrow ? i / (kWarp / kCount) : i / kLanes;
+    const int channel = (i - row * lanes) * kCount;
+    const int64_t pixel = first_pixel + row;
     const bool inside = pixel < OutPixels(a.window) && first_channel + channel < a.out_channels;
-    FinishValues(a.program, LoadValues<kCount>(sums + i / kLanes * row_floats + channel),
+    FinishValues(a.program, LoadValues<kCount>(sums + row * row_floats + channel),
                  {pixel, first_channel + channel, inside}, a.out_channels);
   }
 }
@@ -100,7 +174,7 @@ LE_DEVICE void MultiplyTile(const Conv2dArgs& a, const Source& source) {
   // Copies of 4 floats: a thread begins with one of the 4 of a row, and always has the same.
   constexpr int kPixelCopies = kPixels * 4 / kThreads;
   constexpr int kFilterCopies = (kChannels * 4 + kThreads - 1) / kThreads;
-  static_assert(kPixels * 4 % kThreads == 0 && kThreads % kWarp == 0 && kChannels % kWarp == 0);
+  static_assert(kPixels * 4 % kThreads == 0 && kThreads % kWarp == 0 && kChannels % 16 == 0);
 
   LE_SHARED_DYNAMIC(shared);
   auto* const stages = reinterpret_cast<float*>(shared);

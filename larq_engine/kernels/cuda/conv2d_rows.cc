@@ -3,10 +3,13 @@
 namespace larq_engine::cuda {
 namespace {
 
-// The smallest last.
+constexpr int kWordBits = 32;
+
+// The smallest comes last.
 constexpr Conv2dRow kRows[] = {
     {KernelId::conv2d_64x64, 64, 64},
     {KernelId::conv2d_128x32, 128, 32},
+    {KernelId::conv2d_64x16, 64, 16},
     {KernelId::conv2d_32x32, 32, 32},
 };
 constexpr Conv2dRow kDepthwisePointwise[] = {
@@ -35,9 +38,13 @@ LaunchSize Conv2dRow::size(const Conv2dArgs& args) const {
 std::span<const Conv2dRow> Conv2dRows() { return kRows; }
 std::span<const Conv2dRow> DepthwisePointwiseRows() { return kDepthwisePointwise; }
 
+bool Takes(const Conv2dRow& row, const Conv2dArgs& args) {
+  return row.channels % kWordBits == 0 || args.out_channels <= row.channels;
+}
+
 const Conv2dRow& SelectConv2d(const Conv2dArgs& args, const Chip& chip) {
-  const Conv2dRow& large = args.out_channels > 32 ? kRows[0] : kRows[1];
-  return large.size(args).blocks >= chip.multiprocessors ? large : kRows[2];
+  const Conv2dRow& large = kRows[args.out_channels > 32 ? 0 : args.out_channels > 16 ? 1 : 2];
+  return large.size(args).blocks >= chip.multiprocessors ? large : kRows[3];
 }
 
 const Conv2dRow& SelectDepthwisePointwise(const Conv2dArgs& pointwise, const Chip& chip) {

@@ -19,6 +19,8 @@ struct Conv2dRow {
 };
 
 std::span<const Conv2dRow> Conv2dRows();
+// A tile that is narrower than a word of bits has all channels.
+bool Takes(const Conv2dRow& row, const Conv2dArgs& args);
 std::span<const Conv2dRow> DepthwisePointwiseRows();
 
 // Large tiles read least; small ones are for where large ones would leave a part of the chip

@@ -29,11 +29,6 @@ LE_DEVICE Values<kCount> SumOfTaps(const DepthwiseArgs& a, int channel, const Va
   return sum;
 }
 
-LE_DEVICE bool IsInside(const ImageWindow& w, int y, int x) {
-  return static_cast<unsigned>(y) < static_cast<unsigned>(w.in_height) &&
-         static_cast<unsigned>(x) < static_cast<unsigned>(w.in_width);
-}
-
 // Several channels of a thread each come from one of the image, the same.
 template <int kCount, int kFilter>
 LE_DEVICE Values<kCount> DepthwiseSum(const DepthwiseArgs& a, const WindowStart& start,

@@ -12,6 +12,18 @@ LE_DEVICE int64_t OutPixels(const ImageWindow& w) {
   return static_cast<int64_t>(w.batch) * w.out_height.value * w.out_width.value;
 }
 
+LE_DEVICE bool HasFilter(const ImageWindow& w, int filter) {
+  return w.filter_height == filter && w.filter_width == filter;
+}
+
+LE_DEVICE bool HasLine(const ImageWindow& w, int y) {
+  return static_cast<unsigned>(y) < static_cast<unsigned>(w.in_height);
+}
+
+LE_DEVICE bool IsInside(const ImageWindow& w, int y, int x) {
+  return HasLine(w, y) && static_cast<unsigned>(x) < static_cast<unsigned>(w.in_width);
+}
+
 // Of an output pixel: its image, and the first tap, which may lie outside.
 struct WindowStart {
   int64_t image;

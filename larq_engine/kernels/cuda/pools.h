@@ -86,41 +86,102 @@ LE_DEVICE void MaxPoolFloats(const PoolArgs& a) {
   FinishValues(a.program, y, my, w.channels);
 }
 
-// Of ImageAverage in kernels/pool.h.
+// The sum of a whole image is made of sums of parts, as ImageAverage in kernels/pool.h has it.
 constexpr int kPixelsOfPart = 16;
+// So many values are loaded before they are added: a load takes hundreds of clocks.
+constexpr int kPixelsAtOnce = 8;
 
-// Whether the one window of an image has all of its pixels.
+// The one window of an image has all of its pixels.
 LE_DEVICE bool CoversImage(const ImageWindow& w) {
   return w.out_height.value == 1 && w.out_width.value == 1 &&
          w.filter_height - w.pad_top >= w.in_height && w.filter_width - w.pad_left >= w.in_width;
 }
 
-// The sum in order, or that of parts of a whole image, by the number of taps inside.
+template <int kCount>
+LE_DEVICE void AddTo(Values<kCount>& sum, const Values<kCount>& next) {
+  LE_UNROLL
+  for (int i = 0; i < kCount; ++i) sum.v[i] += next.v[i];
+}
+
+// Adds up `pixels` of an image, of which the first begins at `from`.
+template <int kCount>
+LE_DEVICE Values<kCount> SumOfImage(const float* from, int pixels, int channels) {
+  Values<kCount> sum = {};
+  LE_NO_UNROLL
+  for (int first = 0; first < pixels; first += kPixelsOfPart) {
+    const int end = Least(first + kPixelsOfPart, pixels);
+    int pixel = first;
+    Values<kCount> sum_of_part = {};
+    LE_NO_UNROLL
+    for (; pixel + kPixelsAtOnce <= end; pixel += kPixelsAtOnce) {
+      Values<kCount> values[kPixelsAtOnce];
+      LE_UNROLL
+      for (int i = 0; i < kPixelsAtOnce; ++i, from += channels) {
+        values[i] = LoadValues<kCount>(from);
+      }
+      LE_UNROLL
+      for (int i = 0; i < kPixelsAtOnce; ++i) AddTo(sum_of_part, values[i]);
+    }
+    LE_NO_UNROLL
+    for (; pixel < end; ++pixel, from += channels) AddTo(sum_of_part, LoadValues<kCount>(from));
+    AddTo(sum, sum_of_part);
+  }
+  return sum;
+}
+
+// The sum of a window's taps inside, line by line, and how many these are.
+template <int kCount>
+struct SumOfTapsInside {
+  Values<kCount> sum = {};
+  int taps = 0;
+
+  LE_DEVICE void Add(const Values<kCount>& tap) {
+    AddTo(sum, tap);
+    ++taps;
+  }
+};
+
+// Adds up the taps inside of a window of kFilter lines and columns.
+template <int kCount, int kFilter>
+LE_DEVICE SumOfTapsInside<kCount> SumOfSquare(const PoolArgs& a, const ValuesPlace& my) {
+  const WindowStart start = StartOfWindow(a.window, my.pixel);
+  Values<kCount> taps[kFilter][kFilter];
+  LoadPixels({a.floats, a.window, start, my.channel}, taps);
+  SumOfTapsInside<kCount> inside;
+  LE_UNROLL
+  for (int i = 0; i < kFilter * kFilter; ++i) {
+    const int line = i / kFilter;
+    const int column = i % kFilter;
+    if (IsInside(a.window, start.top + line, start.left + column)) inside.Add(taps[line][column]);
+  }
+  return inside;
+}
+
+// One kernel has code for each kind of window: all end alike, and that is most of it.
 template <int kCount>
 LE_DEVICE void AveragePool(const PoolArgs& a) {
   const ImageWindow& w = a.window;
   const ValuesPlace my = MyValues<kCount>(a.lanes, OutPixels(w), w.channels);
-  const bool in_parts = CoversImage(w);
-  Values<kCount> sum = {};
-  Values<kCount> sum_of_part = {};
-  int taps = 0;
+  SumOfTapsInside<kCount> inside;
   if (my.inside) {
-    ForEachTap(w, my.pixel, [&](int64_t pixel) {
-      const auto value = LoadValues<kCount>(a.floats + pixel * w.channels + my.channel);
-      LE_UNROLL
-      for (int i = 0; i < kCount; ++i) sum_of_part.v[i] += value.v[i];
-      if (++taps % kPixelsOfPart == 0 && in_parts) {
-        LE_UNROLL
-        for (int i = 0; i < kCount; ++i) sum.v[i] += sum_of_part.v[i];
-        sum_of_part = {};
-      }
-    });
+    if (CoversImage(w)) {
+      inside.taps = w.in_height * w.in_width;
+      const float* const image = a.floats + my.pixel * inside.taps * w.channels + my.channel;
+      inside.sum = SumOfImage<kCount>(image, inside.taps, w.channels);
+    } else if (kCount > 1 && HasFilter(w, 2)) {
+      inside = SumOfSquare<kCount, 2>(a, my);
+    } else if (kCount > 1 && HasFilter(w, 3)) {
+      inside = SumOfSquare<kCount, 3>(a, my);
+    } else {
+      ForEachTap(w, my.pixel, [&](int64_t pixel) {
+        inside.Add(LoadValues<kCount>(a.floats + pixel * w.channels + my.channel));
+      });
+    }
   }
+  Values<kCount> mean = inside.sum;
   LE_UNROLL
-  for (int i = 0; i < kCount; ++i) {
-    sum.v[i] = (sum.v[i] + sum_of_part.v[i]) / static_cast<float>(taps);
-  }
-  FinishValues(a.program, sum, my, w.channels);
+  for (int i = 0; i < kCount; ++i) mean.v[i] /= static_cast<float>(inside.taps);
+  FinishValues(a.program, mean, my, w.channels);
 }
 
 }  // namespace larq_engine::cuda

@@ -15,6 +15,9 @@ cuda::ImageWindow MakeWindow(int batch, int in_height, int in_width, int channel
                              int filter_height, int filter_width, int stride_height,
                              int stride_width, bool same);
 
+// Windows of a pixel, with a pad on each side.
+cuda::ImageWindow PaddedPixels(int batch, int in_height, int in_width, int channels);
+
 // Each runs all rows that compute a case, with random operands, and returns what differs first, or
 // an empty string if every bit is as expected.
 std::string RunConv2d(std::mt19937& random, const cuda::ImageWindow& w, int out_channels);

@@ -45,9 +45,11 @@ cuda::ImageWindow Image(int channels) { return MakeWindow(2, 5, 7, channels, 5, 
 void KeepFloats(Contract& contract) {
   contract.Keep(6, [](auto& r) { return RunConv2d(r, Window(3, 3, 3, 2), 16); });
   contract.Keep(6, [](auto& r) { return RunConv2d(r, Window(3, 3, 8, 1), 36); });
-  contract.Keep(4, [](auto& r) { return RunConv2d(r, Window(2, 4, 5, 1), 33); });
+  contract.Keep(4, [](auto& r) { return RunConv2d(r, Window(3, 3, 5, 1), 33); });
+  contract.Keep(4, [](auto& r) { return RunConv2d(r, Window(2, 4, 2, 1), 5); });
   contract.Keep(6, [](auto& r) { return RunConv2d(r, Window(1, 1, 132, 1), 68); });
   contract.Keep(4, [](auto& r) { return RunConv2d(r, Window(1, 1, 7, 2), 5); });
+  contract.Keep(4, [](auto& r) { return RunConv2d(r, PaddedPixels(2, 5, 6, 8), 12); });
   contract.Keep(2, [](auto& r) { return RunDepthwise(r, Window(3, 3, 36, 2), 1); });
   contract.Keep(2, [](auto& r) { return RunDepthwise(r, Window(3, 2, 12, 1), 1); });
   contract.Keep(2, [](auto& r) { return RunDepthwise(r, Window(3, 3, 5, 1), 3); });

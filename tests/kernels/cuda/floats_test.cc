@@ -68,6 +68,7 @@ TEST_F(GpuKernels, Conv2dOfPixels) {
       return RunConv2d(random_, MakeWindow(2, 5, 7, channels, 1, 1, 1, 1, true), 33);
     });
   }
+  Expect(1, [&](int) { return RunConv2d(random_, PaddedPixels(2, 3, 4, 8), Any(1, 20)); });
 }
 
 // There are more stages than steps, and as many.
@@ -196,8 +197,10 @@ TEST(Conv2dRows, TilesFillTheChip) {
   args.out_channels = 128;
   const cuda::Chip chip{90, 132};
   EXPECT_EQ(cuda::SelectConv2d(args, chip).kernel, cuda::KernelId::conv2d_64x64);
-  args.out_channels = 16;
+  args.out_channels = 17;
   EXPECT_EQ(cuda::SelectConv2d(args, chip).kernel, cuda::KernelId::conv2d_128x32);
+  args.out_channels = 16;
+  EXPECT_EQ(cuda::SelectConv2d(args, chip).kernel, cuda::KernelId::conv2d_64x16);
   EXPECT_EQ(cuda::SelectDepthwisePointwise(args, chip).kernel,
             cuda::KernelId::depthwise_pointwise_64x64);
   args.window.batch = 1;
