@@ -16,7 +16,6 @@ _OPENINGS = {"Of", "That", "Where", "Whether", "Which", "What", "How", "Why", "W
 _LEFT = (
     "benchmarks/gpu/",
     "larq_engine/kernels/cuda/",
-    "larq_engine/runtime/cuda/",
     "tests/cuda/",
     "tests/kernels/cuda/",
     "tools/setup.sh",

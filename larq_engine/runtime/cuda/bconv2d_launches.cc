@@ -1,4 +1,5 @@
-// LceBconv2d as a launch: its filter and constants on the device, and the choice of its kernel.
+// Makes the launch of LceBconv2d: its filter and constants on the device, and the choice of its
+// kernel.
 #include "larq_engine/kernels/corner_ones.h"
 #include "larq_engine/kernels/cuda/bconv2d_args.h"
 #include "larq_engine/kernels/cuda/bconv2d_epilogues.h"
@@ -9,7 +10,7 @@
 namespace larq_engine {
 namespace {
 
-// Slots of DeviceConstants.
+// Numbers of the arrays in DeviceConstants.
 enum Slot : int {
   kFilter,
   kFilterOnes,
@@ -21,7 +22,7 @@ enum Slot : int {
   kMoreLimit
 };
 
-// Whether the window of some output has taps outside the image.
+// Tells whether the window of any output has taps outside the image.
 bool HasTapsOutside(const cuda::Bconv2dArgs& a) {
   const auto leaves = [](int64_t in, int64_t out, int64_t pad, int64_t stride, int64_t reach) {
     return pad > 0 || (out - 1) * stride - pad + reach >= in;

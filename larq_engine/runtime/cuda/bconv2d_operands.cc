@@ -9,7 +9,8 @@
 namespace larq_engine {
 namespace {
 
-// A filter's rows are copied 64 bytes at a time.
+// The multiple of words to which rows of a filter are padded: kernels copy 64 bytes of a row at a
+// time.
 constexpr size_t kRowWords = 16;
 
 }  // namespace

@@ -1,4 +1,5 @@
-// A binary convolution as its kernels for GPUs are given it; see Bconv2dArgs.
+// Arguments and constants of a binary convolution in the layouts that the kernels for GPUs read;
+// see Bconv2dArgs.
 #ifndef LARQ_ENGINE_RUNTIME_CUDA_BCONV2D_OPERANDS_H_
 #define LARQ_ENGINE_RUNTIME_CUDA_BCONV2D_OPERANDS_H_
 
@@ -11,19 +12,20 @@
 
 namespace larq_engine {
 
-// Of an output channel in a plane, with the zeros at the end.
+// Returns the words of an output channel's filter in one bit plane, with the zeros that fill it up.
 size_t FilterWords(const Bconv2dSpec& spec);
 
-// `filter` as for Bconv2d.
+// Return the filter, and the ones of each output channel, as Bconv2dArgs has them. `filter` is as
+// for Bconv2d.
 std::vector<uint32_t> PadFilter(const Bconv2dSpec& spec, const uint32_t* filter);
 std::vector<int32_t> FilterOnes(const Bconv2dSpec& spec, const uint32_t* filter);
 
-// By filter_ones, as Bconv2dOutput has them.
+// Return zero_dot and more_limit of Bconv2dOutput, computed from `filter_ones`.
 std::vector<int32_t> ZeroDots(const Bconv2dSpec& spec, std::vector<int32_t> filter_ones);
 std::vector<int32_t> MoreLimits(const Bconv2dSpec& spec, const std::vector<int32_t>& dot_limit,
                                 std::vector<int32_t> filter_ones);
 
-// Arguments without addresses and without an output, for an input of these dimensions.
+// Returns arguments for an input of dimensions `in`; addresses and the output are not set.
 cuda::Bconv2dArgs MakeGeometry(const Bconv2dSpec& spec, const std::vector<int>& in);
 
 }  // namespace larq_engine

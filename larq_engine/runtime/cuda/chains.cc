@@ -14,13 +14,13 @@ bool IsQuantizeOfFloats(const Op& op) {
   return quantize != nullptr && quantize->from == kTfLiteFloat32;
 }
 
-// Whether it makes a float of each float, at the same place.
+// Tells whether the operator makes one float of each float, at the same place.
 bool IsPixelStep(const Op& op) {
   return std::holds_alternative<BinaryOp>(op) || std::holds_alternative<ClampOp>(op) ||
          std::holds_alternative<PreluOp>(op);
 }
 
-// Whether the values that the operator makes can go on in its kernel.
+// Tells whether other operators can process the operator's output in its kernel.
 bool MakesFloats(const Op& op) {
   if (const auto* conv = std::get_if<Bconv2dOp>(&op)) {
     return conv->transform.kind == OutputKind::kFloat;
@@ -39,7 +39,7 @@ bool MakesFloats(const Op& op) {
          std::holds_alternative<BytesToFloatsOp>(op);
 }
 
-// The maker of chains, which looks at the operators in order.
+// Makes chains from operators that are added in order.
 class Chainer {
  public:
   Chainer(const Program& program, const std::vector<bool>& is_shared, bool fuse)
@@ -68,21 +68,22 @@ class Chainer {
  private:
   static constexpr size_t kNothing = SIZE_MAX;
 
-  // Whether it combines values of unlike shapes, which a kernel of its own does.
+  // Tells whether the operator combines values of unlike shapes, which needs a kernel of its own.
   bool IsUnlike(const ProgramOp& op) const {
     const auto* binary = std::get_if<BinaryOp>(op.op.get());
     return binary != nullptr && !binary->IsAlike(program_.InputShapes(op));
   }
 
-  // Whether it says of the same pixels how many there are of them in which dimension.
+  // Tells whether the operator changes only the other dimensions: the pixels and their channels
+  // stay the same.
   bool LeavesChannels(const ProgramOp& op) const {
     return std::holds_alternative<ReshapeOp>(*op.op) &&
            Channels(program_.value(op.inputs[0]).shape.dims) ==
                Channels(program_.value(op.output).shape.dims);
   }
 
-  // The chain that the operator can go on with: the latest whose last value it reads, if all else
-  // that it reads is there by then.
+  // Returns the chain that the operator can join, if there is one: the latest chain that makes one
+  // of its inputs, provided the operator reads the last value of that chain.
   std::optional<size_t> FindChain(const ProgramOp& op) const {
     if (const std::optional<size_t> window = FindWindow(op)) return window;
     const bool goes_on = IsQuantizeOfFloats(*op.op) || IsPixelStep(*op.op) || LeavesChannels(op);
@@ -94,13 +95,13 @@ class Chainer {
     }
     if (!latest || last_[*latest] == kNothing) return std::nullopt;
     const bool reads_last = std::count(op.inputs.begin(), op.inputs.end(), last_[*latest]) > 0;
-    // Each operator takes at most two steps, itself and a store.
+    // Each operator takes at most two steps: its own and a store.
     const bool has_room = 2 * chains_[*latest].ops.size() + 2 <= cuda::kMaxPixelSteps;
     return reads_last && has_room ? latest : std::nullopt;
   }
 
-  // The chain of one operator whose values only this one reads, if windows of both slide in one
-  // kernel.
+  // Returns the chain of a single operator whose output only `op` reads, if one kernel computes
+  // both their windows.
   std::optional<size_t> FindWindow(const ProgramOp& op) const {
     if (!std::holds_alternative<Conv2dOp>(*op.op)) return std::nullopt;
     const auto made = chain_of_.find(op.inputs[0]);
@@ -114,7 +115,8 @@ class Chainer {
     return made->second;
   }
 
-  // Whether anything but the operator that goes on with the value reads it.
+  // Tells whether the value of operator number `i` has a reader other than the next operator of the
+  // chain.
   bool MustStore(const Chain& chain, size_t i) const {
     const ProgramOp& op = program_.op(chain.ops[i]);
     if (is_shared_[op.output] || i + 1 == chain.ops.size()) return true;
@@ -128,8 +130,8 @@ class Chainer {
   const std::vector<bool>& is_shared_;
   bool fuse_;
   std::vector<Chain> chains_;
-  std::vector<size_t> last_;           // of each chain: the value that it can go on with
-  std::map<size_t, size_t> chain_of_;  // of values
+  std::vector<size_t> last_;  // for each chain: the value that a next operator would process
+  std::map<size_t, size_t> chain_of_;  // for each value: the chain that makes it
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Chains of operators. One launch computes a chain: the operator that it is made for, and those
-// that go on with each of its values as it comes.
+// Chains of operators. One launch computes a chain: its first operator, and those that process each
+// value that the first one makes, while it is still in a register.
 #ifndef LARQ_ENGINE_RUNTIME_CUDA_CHAINS_H_
 #define LARQ_ENGINE_RUNTIME_CUDA_CHAINS_H_
 
@@ -12,8 +12,8 @@
 namespace larq_engine {
 
 struct Chain {
-  std::vector<size_t> ops;   // numbers in the program; the launch is made for the first
-  std::vector<bool> stores;  // for each operator: its output is written, as others read it
+  std::vector<size_t> ops;   // indices in the program; the launch is made for the first
+  std::vector<bool> stores;  // for each operator: others read its output from memory
 };
 
 // Groups `ops` into chains for the program's current shapes. `is_shared` tells for each value

@@ -1,10 +1,10 @@
-// The part of the CUDA driver's C interface that the engine needs, declared by us: it is built
-// without a CUDA toolkit, and the driver is opened at run time.
+// The part of the CUDA driver's C interface that the engine needs. We declare it ourselves because
+// the engine is built without a CUDA toolkit and opens the driver at run time.
 //
-// Names, types and values are the interface and must not change; they are those of CUDA 12.0, which
-// every newer driver keeps. tests/runtime/cuda compares them with the official cuda.h where there
-// is one. The types are in our namespace: a program that is linked with the engine may include the
-// official header as well.
+// Names, types and values belong to the interface and must not change; they are those of CUDA 12.0,
+// which every newer driver keeps. tests/runtime/cuda compares them with the official cuda.h if it
+// is installed. The types are in our namespace, because a program that is linked with the engine
+// may include the official header as well.
 #ifndef LARQ_ENGINE_RUNTIME_CUDA_CUDA_ABI_H_
 #define LARQ_ENGINE_RUNTIME_CUDA_CUDA_ABI_H_
 
@@ -91,7 +91,7 @@ enum CUmemorytype : unsigned {
 
 enum CUstream_flags : unsigned {
   CU_STREAM_DEFAULT = 0,
-  CU_STREAM_NON_BLOCKING = 1,  // does not wait for the stream that others in the process share
+  CU_STREAM_NON_BLOCKING = 1,  // does not wait for the legacy stream, which the process shares
 };
 
 enum CUevent_flags : unsigned {
@@ -101,7 +101,7 @@ enum CUevent_flags : unsigned {
 };
 
 enum CUevent_record_flags : unsigned {
-  CU_EVENT_RECORD_EXTERNAL = 1,  // while a graph is recorded: by the graph, each time that it runs
+  CU_EVENT_RECORD_EXTERNAL = 1,  // in a capture: each run of the graph records the event
 };
 
 enum CUstreamCaptureMode : unsigned {
@@ -110,8 +110,8 @@ enum CUstreamCaptureMode : unsigned {
   CU_STREAM_CAPTURE_MODE_RELAXED = 2,
 };
 
-// What the chip is told of a matrix that it copies parts of. Official headers before CUDA 13 ask
-// for a multiple of 64 bytes only.
+// Describes a matrix to the chip, which copies boxes of it. Official headers before CUDA 13 require
+// an alignment to 64 bytes only.
 struct alignas(128) CUtensorMap {
   uint64_t opaque[16];
 };
@@ -171,19 +171,20 @@ struct CUlaunchConfig {
   unsigned numAttrs;
 };
 
-// Of cuMemHostAlloc: pinned for all contexts. A macro in the official header.
+// A flag of cuMemHostAlloc: the memory is pinned for all contexts. It is a macro in the official
+// header.
 inline constexpr unsigned CU_MEMHOSTALLOC_PORTABLE = 1;
 
-// The stream that all in a process share, which libraries use that were not told of another. A
-// macro in the official header.
+// The legacy stream, which the whole process shares: libraries use it unless they are told of
+// another. It is a macro in the official header.
 inline const CUstream CU_STREAM_LEGACY = reinterpret_cast<CUstream>(1);
 
-// The one function that is looked up by its symbol, cuGetProcAddress_v2: it finds all others for
-// the version of the interface that is asked for, whatever the driver calls them by now.
+// The only function that is looked up by its symbol, cuGetProcAddress_v2. It finds all others, in
+// the version of the interface that is asked for, whatever symbols the driver has for them.
 using CuGetProcAddress = CUresult(const char* symbol, void** function, int version, uint64_t flags,
                                   CUdriverProcAddressQueryResult* status);
 
-// A row for each function: ROW(name, parameters).
+// Has a row for each function: ROW(name, parameters).
 #define LARQ_ENGINE_CUDA_FUNCTIONS(ROW)                                                           \
   ROW(cuInit, (unsigned flags))                                                                   \
   ROW(cuDriverGetVersion, (int* version))                                                         \
@@ -238,7 +239,7 @@ using CuGetProcAddress = CUresult(const char* symbol, void** function, int versi
                        unsigned block_x, unsigned block_y, unsigned block_z,                      \
                        unsigned shared_bytes, CUstream stream, void** parameters, void** extra))
 
-// The same of functions without which the engine does what it does in another way.
+// Has a row for each function that a driver may lack; the engine can do without them.
 #define LARQ_ENGINE_OPTIONAL_CUDA_FUNCTIONS(ROW) \
   ROW(cuLaunchKernelEx,                          \
       (const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra))

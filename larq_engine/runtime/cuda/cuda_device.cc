@@ -10,11 +10,12 @@
 namespace larq_engine {
 namespace {
 
-// What kernels may have of shared memory without being asked for more.
+// Bytes of shared memory that a kernel may use without cuFuncSetAttribute.
 constexpr uint32_t kSharedBytesOfAll = 48 << 10;
 
-// Chips of 9.0 and newer can, and graphs know how since CUDA 12.3. The variable is there to measure
-// what that gains, and to do without it where it goes wrong.
+// Tells whether launches begin early, which chips of compute capability 9.0 and newer support, and
+// graphs since CUDA 12.3. The environment variable serves to measure the gain, and to turn early
+// launches off if they cause trouble.
 bool BeginsLaunchesEarly(const CudaDriver& driver, const cuda::Chip& chip) {
   constexpr int kOldestDriver = 12030;
   const char* const asked = std::getenv("LARQ_ENGINE_EARLY_LAUNCHES");
@@ -104,9 +105,11 @@ void CudaDevice::Load(const LarqEngineCudaImage& image) {
     CUkernel kernel = nullptr;
     CUfunction function = nullptr;
     driver_.Call(driver_.cuLibraryGetKernel, &kernel, library_, row.symbol);
-    // Drivers may load no code before a kernel of it is asked for.
+    // Some drivers load no code before one of its kernels is asked for, so this call may fail as
+    // loading does.
     CheckLoaded(driver_.cuKernelGetFunction.name, driver_.cuKernelGetFunction(&function, kernel));
-    // What needs more than there is, is for other chips and is not launched on this one.
+    // A kernel that needs more than the chip has is for other chips, and is not launched on this
+    // one.
     if (row.shared_bytes > kSharedBytesOfAll &&
         row.shared_bytes <= static_cast<uint32_t>(most_shared_bytes)) {
       driver_.Call(driver_.cuFuncSetAttribute, function,
@@ -145,11 +148,11 @@ int CountCudaDevices() {
 std::shared_ptr<CudaDevice> OpenCudaDevice(int ordinal) {
   static SharedByKey<int, CudaDevice>& devices = *new SharedByKey<int, CudaDevice>;
   std::shared_ptr<CudaDevice> device = devices.Get(ordinal, [ordinal] {
-    // The library first: it is what a user can install.
+    // The library is opened before the driver, because it is what a user can install.
     const LarqEngineCudaImage& image = OpenCudaImage(CudaImagePath());
     return std::make_shared<CudaDevice>(OpenCudaDriver(), image, ordinal);
   });
-  // A fork has the devices that are in use, as they were in the other process.
+  // A forked process inherits the devices in use, which work only in the other process.
   device->driver().CheckProcess();
   return device;
 }

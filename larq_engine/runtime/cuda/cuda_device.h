@@ -1,4 +1,5 @@
-// A GPU of this machine: its context, which all of a process share, and our kernels on it.
+// A GPU of this machine: its context, which the whole process shares, and our kernels, loaded into
+// it.
 #ifndef LARQ_ENGINE_RUNTIME_CUDA_CUDA_DEVICE_H_
 #define LARQ_ENGINE_RUNTIME_CUDA_CUDA_DEVICE_H_
 
@@ -16,14 +17,15 @@ namespace larq_engine {
 
 class CudaDevice {
  public:
-  // Throws OpError that says what is missing. The driver must outlive it.
+  // Throws OpError that says what is missing. `driver` must outlive the device.
   CudaDevice(const CudaDriver& driver, const LarqEngineCudaImage& image, int ordinal);
   ~CudaDevice();
   CudaDevice(const CudaDevice&) = delete;
   CudaDevice& operator=(const CudaDevice&) = delete;
 
-  // Makes the context this thread's as long as it lives. Others in the process may capture graphs
-  // meanwhile, as PyTorch does: what we call must not spoil those.
+  // Makes the context current in this thread for the lifetime of the object. Other code in the
+  // process may capture graphs meanwhile, as PyTorch does. Our calls must not invalidate those
+  // captures, so the thread's capture mode is relaxed.
   class Current {
    public:
     explicit Current(const CudaDevice& device);
@@ -33,11 +35,12 @@ class CudaDevice {
 
    private:
     const CudaDevice& device_;
-    CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;  // the thread's own afterwards
+    CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;  // then the thread's own mode
   };
 
-  // Calls `work` with the context current. Where the process was forked or ends there is nothing to
-  // release, and whatever fails is told to whoever runs next.
+  // Calls `work`, which releases something, with the context current. Errors are ignored: in a
+  // forked process, or one that is ending, there is nothing to release, and any other error is
+  // reported to the next caller.
   template <typename Work>
   void Releasing(const Work& work) const noexcept {
     try {
@@ -49,11 +52,12 @@ class CudaDevice {
 
   const CudaDriver& driver() const { return driver_; }
   int ordinal() const { return device_; }
-  const std::string& name() const { return name_; }  // NVIDIA's
+  const std::string& name() const { return name_; }  // as NVIDIA names it
   const cuda::Chip& chip() const { return chip_; }
-  // Its name and what bounds its speed, and the driver.
+  // Returns the name, what limits the speed, and the version of the driver.
   std::string Description() const;
-  // What else a user should know of it, behind the description. Empty if nothing.
+  // Returns what else a user should know of the GPU, to be printed behind the description, or an
+  // empty text.
   std::string Caveat() const;
   // Tells whether a launch may begin before the one before it is complete
   // (kernels/cuda/run_kernel.h).
@@ -64,7 +68,8 @@ class CudaDevice {
 
  private:
   void Load(const LarqEngineCudaImage& image);
-  // Throws OpError, which says what chips and drivers there is code for where that is the reason.
+  // Throws OpError if the call failed. If the chip or the driver is the reason, the error says for
+  // which of them there is code.
   void CheckLoaded(const char* call, CUresult result) const;
   void Release();
 
@@ -78,11 +83,12 @@ class CudaDevice {
   std::vector<CUfunction> functions_;  // by KernelId
 };
 
-// Of this machine's driver. Throws OpError that says what is missing.
+// Returns the number of GPUs that this machine's driver knows. Throws OpError that says what is
+// missing.
 int CountCudaDevices();
 
-// The GPU with this number of the machine's driver, with the kernels of the second library. Those
-// who ask for it at the same time share it. Throws OpError.
+// Returns the GPU with this number, with the kernels of the second library loaded. Callers share it
+// as long as one of them holds it. Throws OpError.
 std::shared_ptr<CudaDevice> OpenCudaDevice(int ordinal);
 
 }  // namespace larq_engine

@@ -12,8 +12,8 @@
 namespace larq_engine {
 namespace {
 
-// As many cores copy what PCIe 5 x16 brings. A host that does not say how many threads it allows
-// has not allowed more than its own.
+// Returns the number of threads that copy on the host's side. kMost cores copy as fast as PCIe 5
+// x16 transfers. A host that does not say how many threads it allows gets the calling thread only.
 int CopyThreads(const EngineOptions& options) {
   constexpr int kMost = 6;
   return std::min({std::max(options.num_threads, 1), kMost, UsableCpus()});
@@ -40,7 +40,7 @@ std::string CudaExecutor::Refusal(const Program& program, const ProgramOp& op) c
   };
   if (std::holds_alternative<Int8Conv2dOp>(*op.op)) return "it is on int8";
   if (const auto* quantize = std::get_if<QuantizeOp>(op.op.get())) {
-    // Kernels count them in 32 bits.
+    // Kernels count the limits in 32 bits.
     constexpr int64_t kMostLimits = std::numeric_limits<uint32_t>::max();
     const int64_t channels = program.value(op.inputs[0]).shape.dims.back();
     if (!quantize->plane_limits.empty() &&

@@ -1,4 +1,4 @@
-// The GPU as a device of plans.
+// Makes a GPU a device of plans.
 #ifndef LARQ_ENGINE_RUNTIME_CUDA_CUDA_EXECUTOR_H_
 #define LARQ_ENGINE_RUNTIME_CUDA_CUDA_EXECUTOR_H_
 

@@ -5,7 +5,8 @@ namespace larq_engine {
 CudaGraph::CudaGraph(const CudaQueue& queue, const std::function<void(CUstream stream)>& record)
     : queue_(queue) {
   const CudaDriver& driver = queue.driver();
-  // A stream of its own: others may queue work to the delegate's meanwhile.
+  // The capture has a stream of its own, because other threads may queue work to the delegate's
+  // stream meanwhile.
   CUstream stream = nullptr;
   driver.Call(driver.cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING);
   CUgraph graph = nullptr;
@@ -15,7 +16,7 @@ CudaGraph::CudaGraph(const CudaQueue& queue, const std::function<void(CUstream s
     driver.Call(driver.cuStreamEndCapture, stream, &graph);
     driver.Call(driver.cuGraphInstantiateWithFlags, &exec_, graph, 0);
   } catch (...) {
-    // Ends a capture that is under way.
+    // A capture that is under way must be ended.
     if (graph == nullptr) (void)driver.cuStreamEndCapture(stream, &graph);
     if (graph != nullptr) (void)driver.cuGraphDestroy(graph);
     (void)driver.cuStreamDestroy(stream);

@@ -10,8 +10,8 @@ namespace larq_engine {
 
 class CudaGraph {
  public:
-  // Of what `record` queues to the stream that it is given. The queue must outlive it. All calls
-  // but the destructor need a current context.
+  // Records what `record` queues to the stream that it is given. `queue` must outlive the graph.
+  // All calls except the destructor need a current context.
   CudaGraph(const CudaQueue& queue, const std::function<void(CUstream stream)>& record);
   ~CudaGraph();
   CudaGraph(const CudaGraph&) = delete;

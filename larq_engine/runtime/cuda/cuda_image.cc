@@ -12,7 +12,8 @@ namespace {
 
 constexpr const char* kFileName = "liblarq_engine_cuda.so";
 
-// A program that was found along PATH has a name without a folder, so the system is asked.
+// Returns the path of the running program. The system is asked, because a program that was found
+// along PATH has a name without a folder.
 std::string ProgramPath() {
   char path[4096];
   const ssize_t length = readlink("/proc/self/exe", path, sizeof(path));
@@ -29,9 +30,9 @@ std::string CudaImagePath() {
     own = info.dli_fname;
   }
   if (own.find('/') == std::string::npos) own = ProgramPath();
-  // The folder of the file counts, and not that of a link to it: LiteRT looks for accelerators by
-  // other names. std::filesystem is not used, because it calls functions that glibc 2.28, the
-  // oldest that a wheel supports, does not have.
+  // The folder of the file itself counts, not that of a link to it, because LiteRT looks for
+  // accelerators by other names. std::filesystem is not used: it calls functions that glibc 2.28,
+  // the oldest that a wheel supports, does not have.
   if (char* real = realpath(own.c_str(), nullptr)) {
     own = real;
     free(real);

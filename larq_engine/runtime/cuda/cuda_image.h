@@ -12,7 +12,7 @@ namespace larq_engine {
 // code.
 std::string CudaImagePath();
 
-// Opens the library and never closes it. Throws OpError, which says what is missing or does not
+// Opens the library, which is never closed. Throws OpError that says what is missing or does not
 // match.
 const LarqEngineCudaImage& OpenCudaImage(const std::string& path);
 

@@ -11,20 +11,20 @@
 namespace larq_engine {
 namespace {
 
-// Copies go piece by piece: while the device moves one, the host fills or empties the other. So
-// pinned memory, which the host cannot use otherwise, does not grow with the tensors. The device
-// takes 80 us for a piece, against which the latency of a copy is little.
+// A copy goes piece by piece through two pieces of staging: while the device moves one, the host
+// fills or empties the other. So pinned memory, which the host cannot use otherwise, does not grow
+// with the tensors. The device takes 80 us for a piece, so the latency of a copy matters little.
 constexpr size_t kPieceBytes = 4 << 20;
 constexpr size_t kPieces = 2;
 
-// So that later copies can use the same.
+// Rounds the size of a staging up, so that later copies of other sizes can use it too.
 size_t StagingSize(size_t bytes) {
   return std::bit_ceil(std::clamp<size_t>(bytes, 4096, kPieceBytes));
 }
 
 }  // namespace
 
-// What was queued with it before is done.
+// Holds a staging, whose earlier work is complete, and gives it back at the end.
 class CudaMemory::StagingLease {
  public:
   StagingLease(CudaMemory& memory, size_t bytes)
@@ -41,8 +41,8 @@ class CudaMemory::StagingLease {
   StagingLease& operator=(const StagingLease&) = delete;
 
   std::byte* data() const { return staging_->data; }
-  // What it is used for was queued. If the event cannot tell when that is done, this waits for it:
-  // others get the memory next.
+  // Records the end of the queued work that uses the staging. If the event cannot be recorded, this
+  // waits for the work, because others get the memory next.
   void Record() const {
     const CUstream stream = memory_.queue_.stream();
     const CUresult result = driver().cuEventRecord(staging_->done.get(), stream);
@@ -72,7 +72,7 @@ std::byte* CudaMemory::Allocate(size_t bytes) {
   const CudaDevice::Current current(queue_.device());
   CUdeviceptr memory = 0;
   const CudaDriver& driver = queue_.driver();
-  // Of nothing there is no address.
+  // The driver refuses to allocate 0 bytes.
   driver.Allocate(driver.cuMemAlloc, &memory, std::max<size_t>(bytes, 1));
   return reinterpret_cast<std::byte*>(memory);
 }
@@ -109,7 +109,7 @@ void CudaMemory::ReserveStaging(size_t bytes) {
   for (; found < kPieces; ++found) Add(size)->is_taken = false;
 }
 
-// As one that is taken.
+// Adds a staging, which is marked as taken.
 CudaMemory::Stagings::iterator CudaMemory::Add(size_t bytes) {
   const CudaDriver& driver = queue_.driver();
   CudaEvent done(driver, CU_EVENT_DISABLE_TIMING);
@@ -126,8 +126,9 @@ CudaMemory::Stagings::iterator CudaMemory::Add(size_t bytes) {
   return std::prev(stagings_.end());
 }
 
-// What was used longest ago, so that a copy's next piece finds the one before its last. What other
-// threads have taken they may keep for long: they wait for the device.
+// Takes a staging that is large enough. The one that was given back first is taken, so that a copy
+// takes its two pieces in turn. A staging that another thread has taken is not waited for: that
+// thread may wait for the device, and hold it for long.
 CudaMemory::Stagings::iterator CudaMemory::FindOrAdd(size_t bytes) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = std::ranges::find_if(stagings_, [&](const Staging& staging) {
@@ -184,7 +185,7 @@ void CudaMemory::CopyOut(const std::byte* device, size_t bytes, std::byte* host)
   }
 }
 
-// The memory of an unpinned array has no place in the driver's tables.
+// The driver does not know the address of an unpinned array, and returns an error for it.
 bool CudaMemory::IsPinned(const std::byte* byte) const {
   const CudaDriver& driver = queue_.driver();
   CUmemorytype type = CU_MEMORYTYPE_DEVICE;
@@ -202,12 +203,13 @@ void CudaMemory::CopyGiven(const std::byte* host, size_t bytes, std::byte* devic
   if (!IsPinned(host) || !IsPinned(host + bytes - 1)) return CopyIn(host, bytes, device);
   const CUresult result =
       driver.cuMemcpyHtoDAsync(reinterpret_cast<CUdeviceptr>(device), host, bytes, queue_.stream());
-  // The driver refuses a copy from two blocks of pinned memory, and what lies between them.
+  // The driver refuses a copy that begins in one block of pinned memory and ends in another.
   if (result == CUDA_ERROR_INVALID_VALUE) return CopyIn(host, bytes, device);
   if (result != CUDA_SUCCESS) driver.Fail(driver.cuMemcpyHtoDAsync.name, result);
 }
 
-// Whoever made it was told of the stream that all share: ours does not wait for that by itself.
+// The maker of the data may have queued work for it to the legacy stream, as it was told; our
+// stream does not wait for that stream by itself.
 void CudaMemory::AwaitMade(const std::byte* made, size_t bytes) {
   if (bytes == 0) return;
   const CudaDriver& driver = queue_.driver();

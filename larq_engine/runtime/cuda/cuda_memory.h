@@ -1,4 +1,5 @@
-// A GPU's memory, and the way there and back through memory that the device can read by itself.
+// The memory of a GPU, and copies to and from it. Copies go through staging: pinned memory of the
+// host, which the device accesses by itself.
 #ifndef LARQ_ENGINE_RUNTIME_CUDA_CUDA_MEMORY_H_
 #define LARQ_ENGINE_RUNTIME_CUDA_CUDA_MEMORY_H_
 
@@ -14,7 +15,7 @@ namespace larq_engine {
 
 class CudaMemory : public DeviceMemory {
  public:
-  // As many threads copy to staging and from there.
+  // `copy_threads` threads copy to and from staging.
   explicit CudaMemory(const CudaQueue& queue, int copy_threads = 1)
       : queue_(queue), copies_(copy_threads) {}
   ~CudaMemory() override;
@@ -32,7 +33,8 @@ class CudaMemory : public DeviceMemory {
   void CopyMade(const std::byte* made, size_t bytes, std::byte* device) override;
 
  private:
-  // Pinned memory of the host, and when what was queued last with it is done.
+  // A piece of pinned memory, and the event that completes after the last work that was queued with
+  // it.
   struct Staging {
     std::byte* data;
     size_t bytes;
@@ -40,20 +42,21 @@ class CudaMemory : public DeviceMemory {
     bool is_taken;
   };
   using Stagings = std::list<Staging>;
-  class StagingLease;  // one of them, for a piece of a copy
+  class StagingLease;  // holds a Staging during a piece of a copy
 
   Stagings::iterator Add(size_t bytes);
   Stagings::iterator FindOrAdd(size_t bytes);
   void GiveBack(Stagings::iterator staging) noexcept;
-  // Tells whether the byte is in memory of the host that a device can read by itself.
+  // Tells whether the byte is in pinned memory of the host, which a device can access by itself.
   bool IsPinned(const std::byte* byte) const;
-  // Throws OpError unless the byte is in this GPU's memory; `got` comes before what it is in.
+  // Throws OpError unless the byte is in this GPU's memory. In the error, `got` comes before the
+  // place where the byte is.
   void CheckIsThere(const std::byte* byte, const std::string& got) const;
 
   const CudaQueue& queue_;
   HostCopies copies_;
-  mutable std::mutex mutex_;  // guards what follows; nobody waits for the device with it
-  Stagings stagings_;         // what was given back last is last
+  mutable std::mutex mutex_;  // guards stagings_; no thread waits for the device while it holds it
+  Stagings stagings_;         // in the order in which they were given back
 };
 
 }  // namespace larq_engine

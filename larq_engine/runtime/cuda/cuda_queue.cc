@@ -10,10 +10,11 @@
 namespace larq_engine {
 namespace {
 
-// Of every chip.
+// The most blocks that a launch may have, on every chip.
 constexpr int64_t kMostBlocks = std::numeric_limits<int32_t>::max();
 
-// Not on the stack, where the sanitizer of addresses of gcc 12 places nothing at multiples of 128.
+// Makes a tensor map. It is not on the stack, because the address sanitizer of gcc 12 does not
+// align variables there to 128 bytes.
 std::unique_ptr<CUtensorMap> MakeTensorMap(const CudaDriver& driver,
                                            const cuda::MatrixMap& matrix) {
   const auto number = [](auto value) { return static_cast<uint64_t>(value); };
@@ -36,7 +37,8 @@ std::unique_ptr<CUtensorMap> MakeTensorMap(const CudaDriver& driver,
 
 CudaQueue::CudaQueue(std::shared_ptr<CudaDevice> device) : device_(std::move(device)) {
   const CudaDevice::Current current(*device_);
-  // Others in the process may use the stream that all share: it would make us wait for each other.
+  // A stream that waits for the legacy stream would make the engine and others in the process wait
+  // for each other.
   driver().Call(driver().cuStreamCreate, &stream_, CU_STREAM_NON_BLOCKING);
 }
 

@@ -1,4 +1,4 @@
-// The work of one delegate on a GPU, in the order in which it is given.
+// The stream of one delegate on a GPU: work is done in the order in which it is queued.
 #ifndef LARQ_ENGINE_RUNTIME_CUDA_CUDA_QUEUE_H_
 #define LARQ_ENGINE_RUNTIME_CUDA_CUDA_QUEUE_H_
 
@@ -10,12 +10,12 @@
 
 namespace larq_engine {
 
-// When a launch begins.
+// Tells when a launch begins.
 enum class Begin {
-  kInTurn,  // when all that is before it in its stream is complete
-  // When the blocks of the launch before it have begun, where the device can do that: its kernel
-  // waits by itself until that launch is complete. That one has to be a launch of ours, whose
-  // kernel lets it begin.
+  kInTurn,  // when all earlier work in its stream is complete
+  // When all blocks of the launch before it have begun, if the device supports that; its kernel
+  // itself waits until that launch is complete. The launch before it must be one of ours, whose
+  // kernel allows this.
   kEarly,
 };
 
@@ -30,11 +30,12 @@ class CudaQueue {
   const CudaDriver& driver() const { return device_->driver(); }
   CUstream stream() const { return stream_; }
 
-  // To this stream or to another, such as one whose launches become a graph.
+  // Queues the launch to this stream, or to another one, for example one that is captured as a
+  // graph.
   void Add(const Launch& launch, CUstream stream, Begin begin) const;
   void Add(const Launch& launch) const { Add(launch, stream_, Begin::kInTurn); }
 
-  // Throws OpError with what failed of all that was queued.
+  // Waits until all queued work is complete. Throws OpError with the error of any of it.
   void Wait() const { driver().Call(driver().cuStreamSynchronize, stream_); }
 
  private:
@@ -42,7 +43,7 @@ class CudaQueue {
   CUstream stream_ = nullptr;
 };
 
-// A CUevent; all calls need a current context.
+// Owns a CUevent. All calls need a current context.
 class CudaEvent {
  public:
   CudaEvent(const CudaDriver& driver, unsigned flags) : driver_(&driver) {

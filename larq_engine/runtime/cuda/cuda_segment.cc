@@ -6,8 +6,8 @@
 namespace larq_engine {
 namespace {
 
-// Limits how many shapes are remembered. A data set in batches needs two: the batch, and what is
-// left at the end.
+// The most sets of shapes that are remembered. A data set in batches needs two: one for full
+// batches, one for the last.
 constexpr size_t kMostShapes = 4;
 
 }  // namespace
@@ -29,7 +29,7 @@ void CudaSegment::Resize(int) {
     shaped_.splice(shaped_.begin(), shaped_, known);
     return;
   }
-  // Old shapes go before memory for new ones is asked for.
+  // The oldest shapes are dropped before memory for new ones is allocated.
   while (shaped_.size() >= kMostShapes) shaped_.pop_back();
   const auto make = [&] {
     return std::make_unique<ShapedLaunches>(executor_, program_, ops_, is_shared_, constants_);

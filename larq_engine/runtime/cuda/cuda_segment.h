@@ -1,4 +1,4 @@
-// Operators on a GPU, with their launches for the shapes that they had last.
+// The operators of a plan's part on a GPU, with their launches for each of the latest shapes.
 #ifndef LARQ_ENGINE_RUNTIME_CUDA_CUDA_SEGMENT_H_
 #define LARQ_ENGINE_RUNTIME_CUDA_CUDA_SEGMENT_H_
 

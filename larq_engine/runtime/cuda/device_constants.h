@@ -1,4 +1,4 @@
-// Constants of operators that kernels read. They are copied to the device's memory once.
+// Constants of operators, which kernels read. They are copied to the device once.
 #ifndef LARQ_ENGINE_RUNTIME_CUDA_DEVICE_CONSTANTS_H_
 #define LARQ_ENGINE_RUNTIME_CUDA_DEVICE_CONSTANTS_H_
 
@@ -17,9 +17,9 @@ class DeviceConstants {
  public:
   explicit DeviceConstants(DeviceMemory& memory) : memory_(memory) {}
 
-  // Returns the `count` values that `make` returns, in the device's memory. An operator may have
-  // several arrays, which `slot` numbers. `make` is called only the first time that an array of
-  // this operator, slot and count is asked for.
+  // Returns the address, on the device, of the `count` values that `make` returns. `slot` numbers
+  // the arrays of an operator. `make` is called only the first time that an array of this operator,
+  // slot and count is asked for.
   template <typename T, typename Make>
   const T* Get(size_t op, int slot, size_t count, const Make& make) {
     std::unique_ptr<DeviceBuffer>& buffer = buffers_[{op, slot, count}];

@@ -18,7 +18,7 @@ constexpr const char* kForked =
                 " or newer, got one " + got + ": update the driver");
 }
 
-// Tells whether there is one.
+// Finds the function, and tells whether the driver has it.
 template <typename... Args>
 bool FindIfThere(CuGetProcAddress* find, CudaFunction<CUresult(Args...)>& function) {
   void* pointer = nullptr;
@@ -64,7 +64,7 @@ void CudaDriver::CheckProcess() const {
 
 CudaDriver LoadCudaDriver(const SymbolFinder& find) {
   CudaDriver driver;
-  // Drivers before CUDA 12.0 have this one, but not the next.
+  // Drivers before CUDA 12.0 have this function, but not cuGetProcAddress_v2.
   driver.cuDriverGetVersion.pointer =
       reinterpret_cast<CUresult (*)(int*)>(find(driver.cuDriverGetVersion.name));
   if (driver.cuDriverGetVersion.pointer == nullptr ||

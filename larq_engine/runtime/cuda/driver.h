@@ -1,4 +1,5 @@
-// The CUDA driver of this machine, opened at run time: neither library needs it to load.
+// The CUDA driver of this machine. It is opened at run time, so that neither library needs it to
+// load.
 #ifndef LARQ_ENGINE_RUNTIME_CUDA_DRIVER_H_
 #define LARQ_ENGINE_RUNTIME_CUDA_DRIVER_H_
 
@@ -16,8 +17,8 @@ namespace larq_engine {
 template <typename Signature>
 struct CudaFunction;
 
-// One of the driver's functions. Called by itself it hands out the result, for what may fail;
-// CudaDriver::Call looks at it.
+// A function of the driver. A direct call returns the result, for calls that may fail;
+// CudaDriver::Call checks it.
 template <typename... Args>
 struct CudaFunction<CUresult(Args...)> {
   const char* name;
@@ -26,20 +27,21 @@ struct CudaFunction<CUresult(Args...)> {
   [[nodiscard]] CUresult operator()(Args... args) const { return pointer(args...); }
 };
 
-// "CUDA 12.4" of 12040, as the driver has it.
+// Returns "CUDA 12.4" for 12040, which is how the driver encodes versions.
 std::string CudaVersionText(int version);
 
 struct CudaDriver {
 #define LARQ_ENGINE_CUDA_MEMBER(function, parameters) \
   CudaFunction<CUresult parameters> function = {#function, nullptr};
   LARQ_ENGINE_CUDA_FUNCTIONS(LARQ_ENGINE_CUDA_MEMBER)
-  LARQ_ENGINE_OPTIONAL_CUDA_FUNCTIONS(LARQ_ENGINE_CUDA_MEMBER)  // null where there is none
+  LARQ_ENGINE_OPTIONAL_CUDA_FUNCTIONS(LARQ_ENGINE_CUDA_MEMBER)  // null if the driver lacks it
 #undef LARQ_ENGINE_CUDA_MEMBER
 
-  int version = 0;    // 12040 is CUDA 12.4: the newest that the driver knows
-  pid_t process = 0;  // that called cuInit
+  int version = 0;    // the newest CUDA that the driver supports; 12040 is CUDA 12.4
+  pid_t process = 0;  // the process that called cuInit
 
-  // Throws OpError if the call fails: driver.Call(driver.cuMemAlloc, &memory, bytes).
+  // Calls the function. Throws OpError if it fails. For example: driver.Call(driver.cuMemAlloc,
+  // &memory, bytes).
   template <typename... Args>
   void Call(const CudaFunction<CUresult(Args...)>& function,
             std::type_identity_t<Args>... args) const {
@@ -47,7 +49,7 @@ struct CudaDriver {
     if (result != CUDA_SUCCESS) Fail(function.name, result);
   }
 
-  // The same of a call that allocates, which throws std::bad_alloc if memory is short.
+  // Calls a function that allocates, like Call, but throws std::bad_alloc if memory is short.
   template <typename... Args>
   void Allocate(const CudaFunction<CUresult(Args...)>& function,
                 std::type_identity_t<Args>... args) const {
@@ -56,21 +58,21 @@ struct CudaDriver {
     if (result != CUDA_SUCCESS) Fail(function.name, result);
   }
 
-  // Throws OpError that names the call, the error and what the driver says of it, and tells of a
-  // fork, after which nothing works.
+  // Throws OpError that names the call, the error and the driver's explanation. It also mentions a
+  // fork if there was one, because no call works after a fork.
   [[noreturn]] void Fail(const char* call, CUresult result) const;
 
-  // Throws OpError in a process that was forked from the one that loaded it.
+  // Throws OpError if this process was forked from the one that loaded the driver.
   void CheckProcess() const;
 };
 
-// The address of what a library exports, null if it does not.
+// Returns the address of a symbol that a library exports, or null if there is none.
 using SymbolFinder = std::function<void*(const char* name)>;
 
 // Finds the functions and calls cuInit. Throws OpError that says what is missing.
 CudaDriver LoadCudaDriver(const SymbolFinder& find);
 
-// The driver of this machine, loaded at the first call that does not throw OpError.
+// Returns the driver of this machine. The first call that does not throw OpError loads it.
 const CudaDriver& OpenCudaDriver();
 
 }  // namespace larq_engine

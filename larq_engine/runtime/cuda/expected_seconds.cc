@@ -12,26 +12,27 @@
 namespace larq_engine {
 namespace {
 
-// The numbers are those of an NVIDIA H100 (cuda::kMeasuredChip) on 2026-11-26, in files of
-// docs/gpu_results. Guesses are called so.
+// The numbers were measured on an NVIDIA H100 (cuda::kMeasuredChip) on 2026-11-26 and are in files
+// of docs/gpu_results. Guesses are marked.
 
-// HepCifar at batch 1 takes 53 us beside its kernels, for four copies and the host (models.json).
+// HepCifar at batch 1 takes 53 us on top of its kernels, for four copies and the host
+// (models.json).
 constexpr double kCopyLatency = 10e-6;
-// One core's copies took most of QuickNet's time at batches 64 and 256 (models.json). It is a guess
-// that several cores copy as many times as fast.
+// Copies by one core took most of QuickNet's time at batches 64 and 256 (models.json). A guess: the
+// rate of several cores is this times their number.
 constexpr double kCoreBytesPerSecond = 9e9;
-constexpr double kLinkBytesPerSecond = 55e9;  // peaks.json has it of uploads and downloads
+constexpr double kLinkBytesPerSecond = 55e9;  // of uploads and downloads (peaks.json)
 
-constexpr double kLaunch = 4e-6;  // the smallest layers at batch 1 take it (layers.json)
-// Layer A with a shortcut moves its bytes at this rate at batch 64 (layers.json).
+constexpr double kLaunch = 4e-6;  // the time of the smallest layers at batch 1 (layers.json)
+// Layer A with a shortcut reads and writes its bytes at this rate at batch 64 (layers.json).
 constexpr double kBytesPerSecond = 1.4e12;
-// BiRealNet's first convolution reached 6e12 products a second at batch 64. Its profile is not
+// BiRealNet's first convolution reached 6e12 products a second at batch 64. The profile was not
 // kept.
 constexpr int kMultiprocessors = 132;
 constexpr double kFloatMacsOfMultiprocessor = 6e12 / kMultiprocessors;
-// A warp of signed_dense.h takes four inputs of its rows in a round, and the sums of a round wait
-// for those before. Both times are guesses: 120 clocks for loads from the first cache and for four
-// sums, and 60 instructions, of which a multiprocessor begins four a clock.
+// In each round, a warp of signed_dense.h takes four inputs of each of its rows; the sums of a
+// round wait for those of the round before. Both times are guesses: 120 clocks for loads from the
+// L1 cache and for four sums, and 60 instructions, of which a multiprocessor issues four a clock.
 constexpr int kSignedRoundInputs = 4;
 constexpr double kSignedRound = 60e-9;
 constexpr double kSignedRoundInstructions = 8e-9;
@@ -40,7 +41,7 @@ double OfMultiprocessor(int64_t count, const cuda::Chip& chip) {
   return std::max(1.0, static_cast<double>(count) / chip.multiprocessors);
 }
 
-// Tiles are computed whole, however little of them is there.
+// Returns the time of a convolution's tiles. A tile at the border takes as long as a whole one.
 double TileSeconds(const cuda::Conv2dArgs& args, int64_t depth, const cuda::Chip& chip) {
   const cuda::Conv2dRow& row = cuda::SelectConv2d(args, chip);
   const double products =
@@ -55,7 +56,7 @@ double SignedDenseSeconds(const SignedDenseOp& op, int64_t rows, const cuda::Chi
   return rounds * std::max(kSignedRound, OfMultiprocessor(warps, chip) * kSignedRoundInstructions);
 }
 
-// Collects what operators take, launch by launch.
+// Adds up the expected time of each operator, launch by launch.
 class Expected {
  public:
   Expected(const Program& program, std::span<const size_t> ops, const cuda::Chip& chip)
@@ -72,7 +73,8 @@ class Expected {
   const std::vector<bool>& is_shared() const { return is_shared_; }
   double seconds(size_t op) const { return seconds_[op]; }
 
-  // The kernel of a binary convolution has the rest of its chain in its time.
+  // Adds the times of a chain. The time of a binary convolution's kernel includes the rest of its
+  // chain.
   void Add(const Chain& chain) {
     const auto* binary = std::get_if<Bconv2dOp>(program_.op(chain.ops[0]).op.get());
     const bool is_empty = program_.value(program_.op(chain.ops[0]).output).bytes == 0;
@@ -131,8 +133,8 @@ class Expected {
            (kFloatMacsOfMultiprocessor * chip_.multiprocessors);
   }
 
-  // Returns the bytes that the operator reads and writes in the GPU's memory. The operator before
-  // it hands on its values without that.
+  // Returns the bytes that the operator reads and writes in the GPU's memory. A value that the
+  // operator before it in the chain makes is not read from memory.
   double MovedBytes(const Chain& chain, size_t i) const {
     const ProgramOp& op = program_.op(chain.ops[i]);
     double bytes = chain.stores[i] ? static_cast<double>(program_.value(op.output).bytes) : 0;
@@ -145,8 +147,8 @@ class Expected {
 
   const Program& program_;
   const cuda::Chip& chip_;
-  std::vector<bool> is_shared_;  // tells of each value whether others than these operators read it
-  std::vector<double> seconds_;  // has an element for each operator of the program
+  std::vector<bool> is_shared_;  // for each value: whether operators other than these use it
+  std::vector<double> seconds_;  // for each operator of the program
 };
 
 }  // namespace

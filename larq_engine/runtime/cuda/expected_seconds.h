@@ -1,6 +1,5 @@
-// The times that a GPU and the copies to it are expected to take. `device="auto"` chooses devices
-// by them. kernels/cuda/bconv2d_rows.cc has the times of binary convolutions, which are used here
-// too.
+// The times that a GPU and copies to and from it are expected to take; `device="auto"` chooses
+// devices by them. The times of binary convolutions are in kernels/cuda/bconv2d_rows.cc.
 #ifndef LARQ_ENGINE_RUNTIME_CUDA_EXPECTED_SECONDS_H_
 #define LARQ_ENGINE_RUNTIME_CUDA_EXPECTED_SECONDS_H_
 
@@ -13,14 +12,14 @@
 
 namespace larq_engine {
 
-// Users are told that these times are guesses: no device has measured them. On other chips than
-// cuda::kMeasuredChip all times are guesses.
+// Names the times that are guesses because no device has measured them; users are shown this text.
+// On chips other than cuda::kMeasuredChip all times are guesses.
 inline constexpr char kGuessedSeconds[] =
     "copies by several threads, operators that share a launch, dense layers whose weights are bits";
 
-// Returns the time of a copy between the host and the GPU. `threads` make its side in the host's
-// memory. The copy goes through pinned memory, because a plan is made before anyone says where the
-// inputs will be.
+// Returns the time of a copy between the host and the GPU, with `threads` threads that copy on the
+// host's side. The copy is assumed to go through staging, because a plan is made before it is known
+// where the inputs will be.
 double CopySeconds(size_t bytes, int threads);
 
 // Returns the time of each of `ops` for the program's current shapes, as if the GPU computed all of

@@ -8,11 +8,11 @@
 namespace larq_engine {
 namespace {
 
-// What a thread takes at a time. A core copies it in some 15 us, which is what it takes to wake
-// another: whoever is awake copies what the others have not begun.
+// Bytes that a thread copies at a time. A core copies them in about 15 us, which is as long as
+// waking another thread takes; a thread that is awake copies units that the others have not begun.
 constexpr size_t kUnit = 128 << 10;
 
-// A smaller copy is done before the others are awake.
+// A copy of fewer bytes is done before other threads are awake.
 constexpr size_t kLarge = 4 * kUnit;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Copies from memory of the host to memory of the host, large ones by several threads: one core
-// copies more slowly than a GPU reads.
+// Copies within the host's memory. Several threads make the large ones, because one core copies
+// more slowly than a GPU reads.
 #ifndef LARQ_ENGINE_RUNTIME_CUDA_HOST_COPIES_H_
 #define LARQ_ENGINE_RUNTIME_CUDA_HOST_COPIES_H_
 
@@ -13,19 +13,20 @@ namespace larq_engine {
 
 class HostCopies {
  public:
-  // `threads` counts the caller. They are started when a large copy is made or reserved.
+  // `threads` includes the caller. The other threads are started when a large copy is made or
+  // reserved.
   explicit HostCopies(int threads) : thread_count_(threads) {}
 
-  // How many threads make a copy of as many bytes, if the system starts them.
+  // Returns how many threads make a copy of `bytes` bytes, if the system can start them.
   int ThreadsOf(size_t bytes) const;
-  // Copies of as many bytes start no threads from now on.
+  // Starts the threads that a copy of `bytes` bytes needs, so that no copy has to start them.
   void Reserve(size_t bytes);
-  // May be called by several threads: they take turns.
+  // Copies the bytes. Several threads may call it at the same time; they take turns.
   void Copy(const std::byte* from, size_t bytes, std::byte* to);
 
  private:
-  // Null where a copy of as many bytes is the caller's alone, or the system refused to start
-  // threads: they only save time.
+  // Returns the threads that copy `bytes` bytes, or null if the caller copies them without help:
+  // because they are few, or because the system refused to start threads, which only save time.
   ThreadPool* ThreadsFor(size_t bytes);
 
   int thread_count_;

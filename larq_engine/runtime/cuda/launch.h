@@ -1,4 +1,4 @@
-// Operators as launches of kernels.
+// Launches of kernels, and how they are made from operators.
 #ifndef LARQ_ENGINE_RUNTIME_CUDA_LAUNCH_H_
 #define LARQ_ENGINE_RUNTIME_CUDA_LAUNCH_H_
 
@@ -24,15 +24,16 @@
 namespace larq_engine {
 
 struct Launch {
-  // The driver makes it of a matrix as the kernel is launched.
+  // A tensor map in the parameter, which the driver makes from a matrix when the kernel is
+  // launched.
   struct Map {
-    size_t at;  // in the parameter
+    size_t at;  // offset in the parameter
     cuda::MatrixMap matrix;
   };
 
   cuda::KernelId kernel;
   cuda::LaunchSize size;
-  std::vector<uint64_t> args;  // the bytes of the kernel's one parameter
+  std::vector<uint64_t> args;  // the bytes of the kernel's only parameter
   std::vector<Map> maps = {};
 
   template <typename Args>
@@ -42,7 +43,7 @@ struct Launch {
     std::memcpy(launch.args.data(), &args, sizeof(args));
     return launch;
   }
-  // By the first of the rows that computes it; there is one.
+  // Returns a launch of the first of `rows` that computes `args`; at least one must.
   template <typename Args>
   static Launch OfPixels(std::span<const cuda::PixelRow> rows, Args args) {
     const cuda::PixelRow* row = cuda::FindPixelRow(rows, args);
@@ -53,10 +54,11 @@ struct Launch {
                    const cuda::Bconv2dArgs& args);
 };
 
-// What launches are made from.
+// Makes the launches of operators.
 class LaunchMaker {
  public:
-  // `place` tells where a value lies on the device; `kernel` is kAutoRow or a row's name.
+  // `place` returns the address of a value on the device; `kernel` is kAutoRow or the name of a
+  // row.
   LaunchMaker(const Program& program, DeviceConstants& constants, const cuda::Chip& chip,
               const std::string& kernel, std::function<std::byte*(size_t value)> place)
       : program_(program),
@@ -65,11 +67,12 @@ class LaunchMaker {
         kernel_(kernel),
         place_(std::move(place)) {}
 
-  // In order; none where there is nothing to compute. Throws OpError without the operator's name.
+  // Returns the launches of a chain in order, none if there is nothing to compute. Throws OpError
+  // without the operator's name.
   std::vector<Launch> Make(const Chain& chain) const;
 
  private:
-  // Of the chain's first operator.
+  // Return the launches of a chain whose first operator is `op`.
   std::vector<Launch> Make(const Bconv2dOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const QuantizeOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const DequantizeOp& op, const Chain& chain) const;
@@ -96,24 +99,26 @@ class LaunchMaker {
                          const Chain& chain) const;
   const uint32_t* MakeSigns(const SignedDenseOp& op, const Chain& chain) const;
 
-  // Goes with the chain's operators from `first` on through the first one's input: floats, or what
-  // the arguments have instead.
+  // Returns a launch that applies the operators of the chain from number `first` on to each value
+  // of the first operator's input: floats, or the bits or bytes that the arguments name.
   std::vector<Launch> MakePixels(const Chain& chain, size_t first,
                                  cuda::PixelsArgs args = {}) const;
-  // Moves a box: `before` is how far from where it was, in each dimension, and `around` the bits of
-  // what surrounds it.
+  // Returns a launch that copies a box to another place: `before` is the distance that it moves in
+  // each dimension, `around` the bits of the elements that surround it.
   Launch MakeBox(const Chain& chain, std::span<const int64_t> before, uint32_t around = 0) const;
   Launch MakeBroadcast(const BinaryOp& op, size_t index) const;
 
-  // The window's sums of products, with the filter's rows as the kernel has them.
+  // Returns a launch of the product of windows of the input with the filter, whose rows are padded
+  // as the kernel reads them.
   Launch MakeConv(const Chain& chain, const cuda::ImageWindow& window,
                   const ConstantValues<float>& filter, int out_channels, int64_t depth,
                   const cuda::PixelStep& bias) const;
-  // What the chain's operator number `own` reads, a convolution whose windows and channels the
-  // arguments have.
+  // Fills the arguments of operator number `own` of the chain, a convolution; its window and
+  // channels are set already.
   void FillConv(const Chain& chain, size_t own, const ConstantValues<float>& filter, int64_t depth,
                 const cuda::PixelStep& bias, cuda::Conv2dArgs& args) const;
-  // The same of a depthwise one. Returns its bias, which begins the program.
+  // Fills the arguments of a depthwise convolution likewise, and returns the step that adds its
+  // bias, the first one of the program.
   cuda::PixelStep FillDepthwise(const Conv2dOp& op, const Chain& chain, size_t own,
                                 cuda::DepthwiseArgs& args) const;
   Launch MakeDepthwisePointwise(const Conv2dOp& depthwise, const Conv2dOp& pointwise,
@@ -121,13 +126,15 @@ class LaunchMaker {
   cuda::PixelStep MakeBias(size_t op, const std::vector<float>& bias, Activation activation) const;
   cuda::PixelProgram MakeClampedProgram(const Chain& chain, Activation activation) const;
 
-  // What the chain does from number `first` on to values that come from what is before it, which
-  // ends with the step `own` and is written then if others read it.
+  // Returns the program that applies the chain's operators from number `first` on to the values of
+  // the operator before them. The program begins with the last step of that operator, `own`, and
+  // stores its values if others read them.
   cuda::PixelProgram MakeProgram(const Chain& chain, size_t first,
                                  const cuda::PixelStep* own = nullptr) const;
   void AddSteps(size_t index, size_t value, cuda::PixelProgram& program) const;
 
-  // One value for each channel, where there may be one for all.
+  // Returns a constant with a value for each channel; `values` has as many, or one for all
+  // channels.
   const float* ChannelConstant(size_t op, int slot, const std::vector<float>& values,
                                size_t channels) const;
 

@@ -1,4 +1,4 @@
-// Numbers of threads that go through a tensor.
+// Sizes of launches whose threads go through a tensor.
 #ifndef LARQ_ENGINE_RUNTIME_CUDA_LAUNCH_SIZES_H_
 #define LARQ_ENGINE_RUNTIME_CUDA_LAUNCH_SIZES_H_
 

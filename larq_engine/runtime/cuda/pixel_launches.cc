@@ -1,4 +1,5 @@
-// Launches that go through tensors value by value, and what follows a kernel's values.
+// Makes the launches that process tensors value by value, and the program of steps that follows a
+// kernel's values.
 #include <algorithm>
 #include <bit>
 
@@ -15,12 +16,12 @@ namespace {
 using cuda::KernelId;
 using cuda::PixelStep;
 
-// Slots of DeviceConstants.
+// Numbers of the arrays in DeviceConstants.
 constexpr int kChannelValues = 0;
 constexpr int kLimits = 1;
 constexpr int kSigns = 2;
 
-// [limits][channels], where there may be one of each for all channels.
+// Returns the limits as [limits][channels]; the operator may have one of each for all channels.
 std::vector<float> PlaneLimits(const QuantizeOp& op, size_t channels) {
   const auto own = static_cast<size_t>(op.limit_channels);
   std::vector<float> limits(op.plane_limits.size() / own * channels);
@@ -30,7 +31,8 @@ std::vector<float> PlaneLimits(const QuantizeOp& op, size_t channels) {
   return limits;
 }
 
-// Places of the result's dimensions in an operand: 0 where it is repeated.
+// Sets the strides of an operand along the dimensions of the result: 0 where the operand is
+// repeated.
 void SetStrides(const std::vector<int>& dims, const std::vector<int>& result, int64_t* strides) {
   int64_t stride = 1;
   for (size_t i = 0; i < result.size(); ++i) {
@@ -48,7 +50,7 @@ std::vector<Launch> LaunchMaker::Make(const Chain& chain) const {
   return std::visit(
       [&]<typename T>(const T& op) -> std::vector<Launch> {
         if constexpr (std::is_same_v<T, Int8Conv2dOp>) {
-          return {};  // refused
+          return {};  // the executor refuses it
         } else {
           return Make(op, chain);
         }
@@ -105,7 +107,7 @@ void LaunchMaker::AddSteps(size_t index, size_t value, cuda::PixelProgram& progr
     step.kind = PixelStep::kPrelu;
     step.values = ChannelConstant(index, kChannelValues, prelu->slopes, channels);
   } else {
-    return;  // RESHAPE
+    return;  // a RESHAPE changes no value
   }
   program.steps[program.count++] = step;
 }
@@ -135,7 +137,7 @@ cuda::PixelProgram LaunchMaker::MakeProgram(const Chain& chain, size_t first,
 std::vector<Launch> LaunchMaker::MakePixels(const Chain& chain, size_t first,
                                             cuda::PixelsArgs args) const {
   const ProgramOp& planned = First(chain);
-  // Of what the program begins with.
+  // This is the shape of the values that the program begins with.
   const TensorShape& shape = Shape(first == 0 ? planned.inputs[0] : planned.output);
   if (args.bits == nullptr && args.bytes == nullptr) {
     args.floats = Place<float>(planned.inputs[0]);
@@ -169,7 +171,7 @@ std::vector<Launch> LaunchMaker::Make(const BytesToFloatsOp& op, const Chain& ch
   return MakePixels(chain, 1, args);
 }
 
-// A copy.
+// Copies the input.
 std::vector<Launch> LaunchMaker::Make(const ReshapeOp& op, const Chain& chain) const {
   if (op.is_float) return MakePixels(chain, 1);
   const ProgramOp& planned = First(chain);

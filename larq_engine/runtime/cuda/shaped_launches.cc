@@ -30,7 +30,8 @@ ShapedLaunches::ShapedLaunches(CudaExecutor& executor, const Program& program,
     chains_.push_back({.chain = std::move(chain), .launches = {}, .name = LastingName(name)});
   }
   PlaceValues(is_shared);
-  // What cannot be launched is known now, and constants are there before the first run.
+  // Making the launches now reports errors before the first run, and copies constants to the
+  // device.
   MakeLaunches({});
 }
 
@@ -71,7 +72,8 @@ void ShapedLaunches::MakeLaunches(std::span<std::byte* const> places) {
   }
 }
 
-// What a graph's launch reports may be of any operator in it.
+// Calls `work`, and names all operators in its errors: an error of a graph may come from any of
+// them.
 template <typename Work>
 void ShapedLaunches::NamingAll(const Work& work) const {
   try {
@@ -91,7 +93,8 @@ void ShapedLaunches::DropGraphs() {
 }
 
 void ShapedLaunches::Record(CUstream stream) const {
-  // The first follows copies, or launches of who knows whom.
+  // The first launch follows copies, or launches of others, whose kernels may not allow an early
+  // begin.
   Begin begin = Begin::kInTurn;
   for (const PlannedChain& planned : chains_) {
     ForOperator(FirstOp(planned).name, [&] {
@@ -121,7 +124,8 @@ void ShapedLaunches::Run(const SegmentRun& run) {
   });
 }
 
-// One chain after the other, each waited for, so that the host's profiler sees it.
+// Runs one chain after the other and waits for each, so that the host's profiler sees how long it
+// takes.
 void ShapedLaunches::RunTimed(void* host_profiler) {
   for (PlannedChain& planned : chains_) {
     const OpName& name = FirstOp(planned).name;
@@ -140,7 +144,8 @@ void ShapedLaunches::ClearProfile() {
   for (PlannedChain& planned : chains_) planned.calls = planned.total_ns = 0;
 }
 
-// A chain's time is its first operator's: the others are computed within its kernel.
+// Appends a row for each operator. The time of a chain is shown in the row of its first operator,
+// because the others are computed within its kernel.
 void ShapedLaunches::AppendProfile(std::vector<StepProfile>& steps) const {
   for (size_t index : ops_) {
     const ProgramOp& op = program_.op(index);

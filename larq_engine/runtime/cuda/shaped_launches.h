@@ -1,4 +1,5 @@
-// A segment's operators for one set of shapes: chains of them as launches, which a graph replays.
+// The operators of a segment for one set of shapes: a launch or more for each chain, all of which a
+// graph replays.
 #ifndef LARQ_ENGINE_RUNTIME_CUDA_SHAPED_LAUNCHES_H_
 #define LARQ_ENGINE_RUNTIME_CUDA_SHAPED_LAUNCHES_H_
 
@@ -18,7 +19,8 @@ namespace larq_engine {
 
 class ShapedLaunches {
  public:
-  // For the shapes that the program has now. `constants` outlives it, as all else does.
+  // Prepares the launches for the current shapes of the program. All arguments must outlive the
+  // object.
   ShapedLaunches(CudaExecutor& executor, const Program& program, std::span<const size_t> ops,
                  const std::vector<bool>& is_shared, DeviceConstants& constants);
   ~ShapedLaunches();
@@ -33,8 +35,8 @@ class ShapedLaunches {
   struct PlannedChain {
     Chain chain;
     std::vector<Launch> launches;
-    std::unique_ptr<TimedLaunches> timed = {};  // the same; none before they were timed
-    const char* name = "";  // of its operators, for the host's profiler; lasting
+    std::unique_ptr<TimedLaunches> timed = {};  // null until `launches` are timed
+    const char* name = "";  // the chain's operators, for the host's profiler; lives forever
     uint64_t calls = 0;
     uint64_t total_ns = 0;
   };
@@ -43,9 +45,10 @@ class ShapedLaunches {
     return program_.op(planned.chain.ops[0]);
   }
   void PlaceValues(const std::vector<bool>& is_shared);
-  // For these places of shared values; none while they are not known.
+  // Makes the launches for these addresses of shared values, which are empty while they are
+  // unknown.
   void MakeLaunches(std::span<std::byte* const> places);
-  // All launches to a stream.
+  // Queues all launches to the stream.
   void Record(CUstream stream) const;
   // Needs a current context.
   void DropGraphs();
@@ -58,11 +61,11 @@ class ShapedLaunches {
   std::span<const size_t> ops_;
   DeviceConstants& constants_;
   std::vector<PlannedChain> chains_;
-  std::vector<size_t> chain_of_;          // of the program's operators
-  std::unique_ptr<DeviceBuffer> memory_;  // for values that are the segment's alone
-  std::vector<size_t> offsets_;           // of values, in it
-  std::vector<std::byte*> places_;        // that launches were made for; empty: none
-  std::unique_ptr<CudaGraph> graph_;      // of all launches; none before they ran
+  std::vector<size_t> chain_of_;          // for each operator of the program: its chain
+  std::unique_ptr<DeviceBuffer> memory_;  // holds the values that only the segment uses
+  std::vector<size_t> offsets_;           // for each value: its offset in memory_, or kNowhere
+  std::vector<std::byte*> places_;        // the addresses that launches were made for, or empty
+  std::unique_ptr<CudaGraph> graph_;      // replays all launches; null until the first run
 };
 
 }  // namespace larq_engine

@@ -8,7 +8,7 @@ TimedLaunches::TimedLaunches(const CudaQueue& queue, std::span<const Launch> lau
       end_(queue.driver(), CU_EVENT_DEFAULT),
       graph_(queue, [&](CUstream stream) {
         const CudaDriver& driver = queue.driver();
-        // External: the graph records the event each time that it runs.
+        // The flag makes the graph record the event each time that it runs.
         driver.Call(driver.cuEventRecordWithFlags, begin_.get(), stream, CU_EVENT_RECORD_EXTERNAL);
         Begin begin = Begin::kInTurn;
         for (const Launch& launch : launches) {

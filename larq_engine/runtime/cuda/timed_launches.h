@@ -1,4 +1,4 @@
-// Launches between two events, which tell how long the GPU worked on them.
+// Launches between two events that tell how long the GPU worked on them.
 #ifndef LARQ_ENGINE_RUNTIME_CUDA_TIMED_LAUNCHES_H_
 #define LARQ_ENGINE_RUNTIME_CUDA_TIMED_LAUNCHES_H_
 
@@ -11,16 +11,16 @@
 
 namespace larq_engine {
 
-// A graph, although it is started for these launches alone. If the host queued the first event by
-// itself, a GPU that has nothing else to do would pass it before the host has queued the launch
-// behind it, and the time would have microseconds of the host's in it: as many as a small kernel
-// takes.
+// The launches and events are a graph, although it replays only the launches of one chain. If the
+// host queued the first event separately, an idle GPU would pass it before the host has queued the
+// launch behind it. The time would then include microseconds of the host's work, which is as long
+// as a small kernel takes.
 class TimedLaunches {
  public:
-  // All calls need a current context, the destructor too.
+  // All calls need a current context, including the destructor.
   TimedLaunches(const CudaQueue& queue, std::span<const Launch> launches);
 
-  // Runs them and waits for them. The nanoseconds that they took.
+  // Runs the launches, waits for them, and returns the nanoseconds that they took.
   uint64_t Run() const;
 
  private:

@@ -1,5 +1,6 @@
-// Launches of windows that slide over images of floats, or, of maxima, of bits. Dense layers and
-// means are such with one window an image; dense layers of weight bits have kernels of their own.
+// Makes the launches of windows that slide over images of floats, and of max pools of bits. A dense
+// layer or a mean is such a window, with one position in an image. Dense layers with weights of one
+// bit have kernels of their own.
 #include <algorithm>
 
 #include "larq_engine/kernels/bits.h"
@@ -19,7 +20,7 @@ using cuda::ImageWindow;
 using cuda::KernelId;
 using cuda::PixelStep;
 
-// Slots of DeviceConstants.
+// Numbers of the arrays in DeviceConstants.
 enum Slot : int { kFilter, kBias, kScale, kWeight };
 
 PixelStep MakeClamp(Activation activation) {
@@ -31,7 +32,7 @@ PixelStep MakeClamp(Activation activation) {
   return step;
 }
 
-// See Conv2dArgs.
+// Returns the filter with its rows padded to `row` floats; see Conv2dArgs.
 std::vector<float> PadFilter(const float* filter, int64_t rows, int64_t depth, int64_t row) {
   std::vector<float> padded(static_cast<size_t>(rows * row), -0.0f);
   for (int64_t n = 0; n < rows; ++n) {
@@ -40,7 +41,7 @@ std::vector<float> PadFilter(const float* filter, int64_t rows, int64_t depth, i
   return padded;
 }
 
-// See SignedDenseArgs.
+// Returns the signs of the weights as words; see SignedDenseArgs.
 std::vector<uint32_t> SignsOf(const PackedWeights& weights, size_t units, size_t depth) {
   const size_t lanes = WordsFor(units) * kWordBits;
   std::vector<uint32_t> signs(WordsFor(depth) * lanes);
@@ -59,7 +60,8 @@ cuda::LaunchSize WarpForRows(int64_t rows, int32_t units) {
 
 }  // namespace
 
-// No step where no clamp changes a value.
+// Returns the program with a step that clamps before the chain's others, unless the activation
+// changes no value.
 cuda::PixelProgram LaunchMaker::MakeClampedProgram(const Chain& chain,
                                                    Activation activation) const {
   const PixelStep clamp = MakeClamp(activation);
@@ -183,7 +185,7 @@ PixelStep LaunchMaker::FillDepthwise(const Conv2dOp& op, const Chain& chain, siz
   return MakeBias(chain.ops[own], op.bias, op.activation);
 }
 
-// Rows as images of a pixel.
+// Computes the rows of the input as images of one pixel.
 std::vector<Launch> LaunchMaker::Make(const DenseOp& op, const Chain& chain) const {
   const Window2d window = {
       .filter_height = 1, .filter_width = 1, .stride_height = 1, .stride_width = 1, .same = false};

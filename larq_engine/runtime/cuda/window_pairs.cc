@@ -31,7 +31,7 @@ cuda::DepthwiseArgs MakeDepthwise(const Conv2dOp& op, const std::vector<int>& in
   return args;
 }
 
-// Nothing can be divided by the sizes of an image without pixels.
+// An empty output is refused first, because kernels divide by the sizes of an image.
 std::optional<cuda::PooledDepthwiseArgs> FindPooledConv(const Program& program,
                                                         const ProgramOp& pool,
                                                         const ProgramOp& conv) {

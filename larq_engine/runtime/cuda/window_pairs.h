@@ -1,4 +1,5 @@
-// Windows that slide over images, as kernels have them, and which two of them one kernel slides.
+// Windows that slide over images, in the form that kernels read, and pairs of operators whose
+// windows one kernel computes.
 #ifndef LARQ_ENGINE_RUNTIME_CUDA_WINDOW_PAIRS_H_
 #define LARQ_ENGINE_RUNTIME_CUDA_WINDOW_PAIRS_H_
 
@@ -13,12 +14,13 @@ namespace larq_engine {
 
 cuda::ImageWindow MakeWindow(const Window2d& window, const std::vector<int>& in);
 
-// The window of a convolution, and its channels.
+// Returns the window of a depthwise convolution, and its channels.
 cuda::DepthwiseArgs MakeDepthwise(const Conv2dOp& op, const std::vector<int>& in);
 
-// What a kernel computes at once of a pool, or of a depthwise convolution, and of the convolution
-// of what it makes, for the shapes that the program has now; none where there is no such kernel.
-// What is missing are the places of values, and what becomes of the results.
+// Return the arguments of a kernel that computes both operators at once, for the current shapes of
+// the program, or nothing if there is no such kernel: a pool and a depthwise convolution of its
+// output, or a depthwise convolution and a pointwise one of its output. The addresses of values,
+// and the steps that follow, are not set.
 std::optional<cuda::PooledDepthwiseArgs> FindPooledConv(const Program& program,
                                                         const ProgramOp& pool,
                                                         const ProgramOp& conv);
