@@ -15,7 +15,6 @@ _OPENINGS = {"Of", "That", "Where", "Whether", "Which", "What", "How", "Why", "W
 # These folders and files are not rewritten yet.
 _LEFT = (
     "benchmarks/gpu/",
-    "larq_engine/kernels/cuda/",
     "tests/cuda/",
     "tests/kernels/cuda/",
     "tools/setup.sh",

@@ -1,4 +1,4 @@
-// What the rows of kernels.inc name.
+// Includes the kernels that the rows of kernels.inc name.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_ALL_KERNELS_H_
 #define LARQ_ENGINE_KERNELS_CUDA_ALL_KERNELS_H_
 

@@ -1,4 +1,4 @@
-// What the kernels of a binary convolution are given. Plain data.
+// The arguments of the kernels of binary convolutions. Plain data.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_ARGS_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_ARGS_H_
 
@@ -11,23 +11,24 @@
 
 namespace larq_engine::cuda {
 
-// From the bits that differ, less the ones of the filter, which kernels call `more`:
+// The output of a binary convolution. A kernel computes `more`, the number of bits that differ
+// between image and filter, less the ones of the filter. The dot product follows from it:
 //   dot = zero_dot - 2 * more
-// by kernels/output_transform.h, where taps outside count as the padding says.
+// by kernels/output_transform.h, where taps outside the image count as the padding says.
 struct Bconv2dOutput {
   enum Kind : int32_t { kFloat, kInt8, kBits };
-  // How a kernel makes it. The host chooses; a launch has one alone.
+  // The code that makes the output. The host chooses it, and all values of a launch use the same.
   enum Epilogue : int32_t {
-    kAny,        // any output, by `after`, whose steps are interpreted
+    kAny,        // any output: the steps of `after` are interpreted
     kThreshold,  // bits by more_limit, if no tap is outside or those outside count +1
-    kStore,      // floats, which go to sum.sum_out as they are
-    kSum,        // floats by `sum`, and their signs by what `after` says of bits
+    kStore,      // floats, stored to sum.sum_out unchanged
+    kSum,        // floats by `sum`, and their signs as `after` has the bits
   };
   Kind kind;
   Epilogue epilogue;
   int32_t dot_min;  // float and int8: clamps before the multiplier
   int32_t dot_max;
-  const int32_t* zero_dot;  // [out_channels], like all that follows of channels
+  const int32_t* zero_dot;  // [out_channels], like all arrays of channels below
   const float* multiplier;  // float and int8
   const float* bias;
   int32_t zero_point;         // int8
@@ -36,14 +37,14 @@ struct Bconv2dOutput {
   int8_t* int8;               // [pixels][out_channels]
   uint32_t* bits;             // [pixels][words of out_channels]; kBits only
   PixelProgram after;         // float
-  SumProgram sum;             // kStore and kSum: the steps of `after` once more
+  SumProgram sum;             // kStore and kSum: the same steps as `after`
 };
 
-// What kernels divide by to find places.
+// The divisors by which kernels find the pixel, channel or tap that an index stands for.
 struct Bconv2dDivisors {
   Divisor out_width;
   Divisor out_height;
-  Divisor half_words;  // of the output channels: of 16 each, and of whole words
+  Divisor half_words;  // halves (16 channels) of a pixel's output words
   Divisor tap_words;
   Divisor filter_width;
   Divisor dilation_height;
@@ -51,16 +52,16 @@ struct Bconv2dDivisors {
 };
 
 struct Bconv2dArgs {
-  // [batch][in_height][in_width][pixel_words]; a pixel has its planes one after the other, each of
-  // plane_words.
+  // [batch][in_height][in_width][pixel_words]; the planes of a pixel, plane_words each, lie one
+  // after the other.
   const uint32_t* image;
-  // [bits_weights][out_channels][filter_words]: taps in order, each of tap_words, then zeros up to
-  // a multiple of 16 words.
+  // [bits_weights][out_channels][filter_words]: the taps in order, each of tap_words, then zeros up
+  // to a multiple of 16 words.
   const uint32_t* filter;
-  // [out_channels]: counted as often as their planes and those of the image do, as in
-  // kernels/corner_ones.h. For kernels whose products are bits that differ.
+  // [out_channels]: the ones of the filter, weighted by the planes of filter and image, as in
+  // kernels/corner_ones.h. Only kernels that count the bits that differ read them.
   const int32_t* filter_ones;
-  // Unless taps outside count +1, which is bits of 0: see kernels/corner_ones.h.
+  // The table of kernels/corner_ones.h; null if taps outside count +1, which is a bit of 0.
   const int32_t* corner_ones;
   int32_t pad_value;  // +1, 0, -1
 
@@ -70,16 +71,16 @@ struct Bconv2dArgs {
   int32_t filter_height, filter_width;
   int32_t stride_height, stride_width, dilation_height, dilation_width;
   int32_t pad_top, pad_left;
-  int32_t tap_dot;  // the most that a tap's products add up to
-  // Of values and weights: see bconv2d_planes.h.
+  int32_t tap_dot;  // the greatest sum of a tap's products
+  // The numbers of bit planes of the image's values and of the weights: see bconv2d_planes.h.
   int32_t bits_in = 1;
   int32_t bits_weights = 1;
   int32_t plane_words;
-  Bconv2dDivisors divisors;  // by DivisorsOf
+  Bconv2dDivisors divisors;  // from DivisorsOf
   Bconv2dOutput output;
 };
 
-// Of a kernel that lets the chip copy. See bconv2d_maps.h.
+// The arguments of a kernel that copies by tensor maps. See bconv2d_maps.h.
 struct Bconv2dTmaArgs {
   TensorMap image;
   TensorMap filter;

@@ -1,4 +1,4 @@
-// Bits by thresholds (Bconv2dOutput::kThreshold), from fragments of a product.
+// Makes bits by thresholds (Bconv2dOutput::kThreshold) from the fragments of a product.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_BITS_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_BITS_H_
 
@@ -8,9 +8,10 @@
 
 namespace larq_engine::cuda {
 
-// From all of a warp's fragments of sums to bits by thresholds: see FinishFragments. Each lane of
-// what it has, and all of it unrolled, as it is little: exceeds(i, j, e, ones, limit) tells whether
-// `more` of Bconv2dOutput is greater than the channel's limit, of a sum in a row of so many ones.
+// Turns all fragments of a warp's sums into bits by thresholds: see FinishFragments. Each lane
+// finds the bits of the sums that it holds; the code is short, so that all of it is unrolled.
+// exceeds(i, j, e, ones, limit) tells whether `more` of Bconv2dOutput, from the sum in register e
+// of fragment (i, j) and the ones of its row, is greater than the channel's limit.
 template <int kFragmentsM, int kFragmentsN, int kN, class Rows, class Exceeds, class Ones>
 LE_DEVICE void FinishOwnBits(const Bconv2dArgs& a, const BlockPlace& block, int row, int column,
                              const EpilogueConstants<kN>& constants, const Rows& rows,

@@ -1,4 +1,4 @@
-// Any output, from fragments of a product that the lanes of a warp exchange.
+// Makes any output from the fragments of a product, whose values the lanes of a warp exchange.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_CORNER_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_CORNER_H_
 
@@ -6,13 +6,14 @@
 
 namespace larq_engine::cuda {
 
-// The lanes of a warp exchange values here, so that a lane has a channel and a warp writes a whole
-// row of 32. 8-byte writes of 4 rows at once go to different banks.
+// Shared memory in which the lanes of a warp exchange values, so that each lane has one channel and
+// the warp writes a whole row of 32. The pitch of 40 puts 8-byte writes of 4 rows at once into
+// different banks.
 struct Corner {
   int32_t values[16][40];
 };
 
-// Puts two fragments of sums, as above, where other lanes find them.
+// Writes a lane's sums of two fragments to where other lanes read them.
 LE_DEVICE void PutIntoCorner(Corner& corner, int column, int lane,
                              const int32_t (&sums)[kOwnSums]) {
   LE_UNROLL
@@ -22,13 +23,14 @@ LE_DEVICE void PutIntoCorner(Corner& corner, int column, int lane,
   }
 }
 
-// From a word of channels of 16 pixels' sums to the output, any output: a lane has a channel.
-// `pixel` and `channel` are the first, `channels` how many are left; ones(row) are a pixel's.
+// Makes any output from the sums of 16 pixels and a word of channels; each lane has one channel.
+// `pixel` and `channel` are the first ones, `channels` is the number of channels left, and
+// ones(row) returns the ones of a row's pixel.
 template <bool kMayBeOutside, class Ones>
 LE_DEVICE void FinishCorner(const Bconv2dArgs& a, int pixel, int pixels, int channel, int channels,
                             int lane, const Corner& corner, const Ones& ones) {
   const bool inside = lane < channels;
-  constexpr int kRows = 4;  // at once: more need more registers
+  constexpr int kRows = 4;  // rows finished at once: more rows need more registers
   LE_NO_UNROLL
   for (int r = 0; r < 16; r += kRows) {
     if (pixel + r >= pixels) break;

@@ -1,4 +1,4 @@
-// Floats, and signs of floats, from fragments of a product.
+// Makes floats, and the signs of floats, from the fragments of a product.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_FLOATS_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_FLOATS_H_
 
@@ -8,7 +8,7 @@
 
 namespace larq_engine::cuda {
 
-// What becomes of a lane's floats. `residual` is loaded before they are made.
+// Loads the residual of a lane's values, before the values themselves are made.
 LE_DEVICE PixelFragments::Tensor LoadResidual(const Bconv2dOutput& output,
                                               const PixelFragments& values) {
   const bool is_there =
@@ -26,8 +26,8 @@ LE_DEVICE void RunOwnSteps(const Bconv2dOutput& output, const PixelFragments& va
   }
 }
 
-// Sets the bits of a lane's rows, of columns 2t, ... from bit 0 on, where is_minus(y, i) says so of
-// the values of channel i.
+// Sets the bits of a lane's rows, at OwnColumn(i) for channel i, where is_minus(y, i) tells that
+// the value y is negative or below the limit of the channel.
 template <class IsMinus>
 LE_DEVICE void SetOwnBits(const float (&y)[kOwnRows][kOwnChannels], uint32_t (&bits)[kOwnRows],
                           const IsMinus& is_minus) {
@@ -40,7 +40,8 @@ LE_DEVICE void SetOwnBits(const float (&y)[kOwnRows][kOwnChannels], uint32_t (&b
   }
 }
 
-// A launch has limits for all of its values or for none, so that one branch decides for all.
+// Finds the bits of a lane's values. A launch has limits for all values or for none, so that one
+// branch decides for all of them.
 LE_DEVICE void FindOwnBits(const PixelProgram& after, const float (&y)[kOwnRows][kOwnChannels],
                            int channel, uint32_t (&bits)[kOwnRows]) {
   if (after.limits == nullptr) {
@@ -54,10 +55,10 @@ LE_DEVICE void FindOwnBits(const PixelProgram& after, const float (&y)[kOwnRows]
   SetOwnBits(y, bits, [&](float v, int i) { return IsSmaller(v, signs[i], limits[i]); });
 }
 
-// From two fragments of sums to float outputs and to the signs of these, of words of channels that
-// are whole: each lane of what it has, without an exchange. `sums`: register e of fragment j is at
-// 4 j + e. `pixel`, `channel` and `column` (of the block) are the lane's first, `ones` those of its
-// rows. `bits` become those of a row that the lane has.
+// Makes float outputs, and their signs, from two fragments of sums in whole words of channels. Each
+// lane finishes the sums that it holds, without an exchange. `sums` has register e of fragment j at
+// 4 j + e. `pixel`, `channel` and `column` (in the block) are the first ones of the lane, and
+// `ones` those of its rows. `bits` receives the bits of each row that the lane has found.
 template <bool kMayBeOutside, int kN>
 LE_DEVICE void FinishOwnFloats(const Bconv2dArgs& a, int pixel, int pixels, int channel,
                                const EpilogueConstants<kN>& constants, int column,
@@ -91,7 +92,7 @@ LE_DEVICE void FinishOwnFloats(const Bconv2dArgs& a, int pixel, int pixels, int 
         dots[h][i] -= Outside(a, place, channel + OwnColumn(i));
     }
   }
-  // All at once, and after what asks for most registers.
+  // These loads are issued together, and only here, behind the code that needs the most registers.
   float multiplier[kOwnChannels];
   float bias[kOwnChannels];
   LoadOwn(constants.multiplier + column, multiplier);

@@ -1,5 +1,5 @@
-// What an epilogue reads, on its way while the product is computed: constants of channels come to
-// shared memory, and the residual to the second cache.
+// Fetches the inputs of an epilogue while the product is computed: the constants of the channels go
+// to shared memory, and the residual to the L2 cache.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_INPUTS_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_INPUTS_H_
 
@@ -9,19 +9,20 @@
 
 namespace larq_engine::cuda {
 
-// Of the kN channels of a block, for lanes that make the output of what they have.
+// The constants of a block's kN channels, for lanes that finish the sums that they hold.
 template <int kN>
 struct EpilogueConstants {
   int32_t integers[kN];  // more_limit where the epilogue is kThreshold, else zero_dot
-  float multiplier[kN];  // and of floats alone these
+  float multiplier[kN];  // multiplier and bias: only for floats
   float bias[kN];
 
-  // Begins to copy, by kThreads threads of which this is number `thread`, from `channel` on, of
-  // which and behind which there are `channels` in the group.
+  // Begins to copy the constants of the channels from `channel` on to address `to`. The group has
+  // `channels` channels from there on. kThreads threads share the work; `thread` is the number of
+  // this one.
   template <int kThreads>
   LE_DEVICE static void Copy(const Bconv2dArgs& a, uint32_t to, int channel, int channels,
                              int thread) {
-    constexpr int kParts = kN / 4;  // of 16 bytes
+    constexpr int kParts = kN / 4;  // pieces of 16 bytes
     const Bconv2dOutput& output = a.output;
     const bool has_limits = output.epilogue == Bconv2dOutput::kThreshold;
     const int parts = has_limits ? kParts : 3 * kParts;
@@ -37,12 +38,12 @@ struct EpilogueConstants {
   }
 };
 
-// Of a block's kM pixels and kN channels, by kThreads threads.
+// Prefetches the residual of a block's kM pixels and kN channels, by kThreads threads.
 template <int kM, int kN, int kThreads>
 LE_DEVICE void PrefetchResidual(const Bconv2dArgs& a, const BlockPlace& block, int thread) {
   const float* const residual = a.output.sum.residual.values;
   if (a.output.epilogue != Bconv2dOutput::kSum || residual == nullptr) return;
-  constexpr int kParts = kN / kWarp;  // of 128 bytes, which the cache has together
+  constexpr int kParts = kN / kWarp;  // cache lines of 128 bytes
   const int pixels = a.batch * a.out_height * a.out_width;
   LE_NO_UNROLL
   for (int i = thread; i < kM * kParts; i += kThreads) {
@@ -54,7 +55,7 @@ LE_DEVICE void PrefetchResidual(const Bconv2dArgs& a, const BlockPlace& block, i
   }
 }
 
-// Both; `to` is where the constants go, an EpilogueConstants<kN>.
+// Fetches the constants, to an EpilogueConstants<kN> at `to`, and the residual.
 template <int kM, int kN, int kThreads>
 LE_DEVICE void FetchForEpilogue(const Bconv2dArgs& a, const BlockPlace& block, uint32_t to,
                                 int thread) {

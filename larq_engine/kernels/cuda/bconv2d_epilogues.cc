@@ -11,7 +11,7 @@ SumProgram::Range RangeOf(const PixelStep& step) {
   return {.clamps = clamps, .min = step.min, .max = step.max};
 }
 
-// The places of a SumProgram in order.
+// The places of a SumProgram, in the order in which its steps run.
 enum Place { kActivation, kProduct, kSum, kSumOut, kResidual, kOut, kPlaces };
 constexpr PixelStep::Kind kKinds[kPlaces] = {
     PixelStep::kClamp, PixelStep::kMultiplyChannels, PixelStep::kAddChannels,
@@ -55,8 +55,8 @@ std::optional<SumProgram> MakeSumProgram(const PixelProgram& program) {
     Put(step, static_cast<Place>(place), result);
     ++place;
   }
-  // The residual is loaded before anything is stored, so it must not be what the launch stores: y +
-  // y is such a sum.
+  // The residual is loaded before anything is stored, so it must not be a tensor that the launch
+  // stores, as it is in y + y.
   if (result.residual.values != nullptr && result.residual.values == result.sum_out) {
     return std::nullopt;
   }
@@ -64,8 +64,8 @@ std::optional<SumProgram> MakeSumProgram(const PixelProgram& program) {
 }
 
 int32_t MoreLimit(int32_t depth, int32_t dot_limit, int32_t filter_ones) {
-  // No dot product is outside [-depth, depth]. dot = depth - 2 * acc, so that acc is greater than
-  // half of depth - limit, rounded down, where dot < limit.
+  // No dot product is outside [-depth, depth]. As dot = depth - 2 * acc, dot < limit holds where
+  // acc is greater than half of depth - limit, rounded down.
   const int64_t limit = std::clamp<int64_t>(dot_limit, -int64_t{depth}, int64_t{depth} + 1);
   const int64_t twice = depth - limit;
   return static_cast<int32_t>((twice >= 0 ? twice / 2 : -1) - filter_ones);

@@ -1,4 +1,4 @@
-// What follows the product of a binary convolution in its kernel, chosen by the host.
+// The host's choice of the epilogue of a binary convolution.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUES_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUES_H_
 
@@ -11,17 +11,17 @@
 
 namespace larq_engine::cuda {
 
-// The same steps, where a SumProgram has a place for each of them.
+// Returns the steps of `program` as a SumProgram, or nothing if it has no place for one of them.
 std::optional<SumProgram> MakeSumProgram(const PixelProgram& program);
 
-// The greatest number of bits that differ, less the ones of the filter, where a channel's dot
-// product is not smaller than its limit.
+// Returns the greatest `more` (see Bconv2dOutput) for which a channel's dot product is not smaller
+// than its limit.
 int32_t MoreLimit(int32_t depth, int32_t dot_limit, int32_t filter_ones);
 
-// Of sizes that may be 0, by which nothing is divided then.
+// Returns the divisors of the sizes in `args`. A size may be 0; nothing is then divided by it.
 Bconv2dDivisors DivisorsOf(const Bconv2dArgs& args);
 
-// With the shortest epilogue that computes the output. All else that it asks for is there.
+// Returns `args` with the shortest epilogue that computes the output. All other fields must be set.
 Bconv2dArgs WithEpilogue(Bconv2dArgs args);
 
 }  // namespace larq_engine::cuda

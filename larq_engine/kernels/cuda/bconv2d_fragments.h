@@ -1,4 +1,5 @@
-// From fragments of a product, as tensor cores leave them in registers, to a convolution's output.
+// Makes a convolution's output from the fragments of a product, as tensor cores leave them in
+// registers.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_FRAGMENTS_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_FRAGMENTS_H_
 
@@ -14,7 +15,7 @@ struct Constant {
   static constexpr int value = kValue;
 };
 
-// body(Constant<i>), by few branches: registers are chosen by constants alone.
+// Calls body(Constant<i>) after a binary search over i: only constants can index registers.
 template <int kFirst, int kEnd, class Body>
 LE_DEVICE void CallWithConstant(int i, const Body& body) {
   if constexpr (kEnd - kFirst == 1) {
@@ -29,7 +30,7 @@ LE_DEVICE void CallWithConstant(int i, const Body& body) {
   }
 }
 
-// The pixels of a block whose rows lie one behind the other.
+// The pixels of a block's rows, where each row is the output pixel after the row before.
 struct RowsInOrder {
   int m0;
   int pixels;
@@ -39,22 +40,22 @@ struct RowsInOrder {
   LE_DEVICE PixelRun operator()(int row) const { return {m0 + row, pixels}; }
 };
 
-// Two fragments of a warp's, of 16 rows and 16 columns: what is finished together.
+// Two neighbouring fragments of a warp, 16 rows and 16 columns, which are finished together.
 template <int kFragmentsM, int kFragmentsN>
 struct FragmentChunk {
-  static_assert(kFragmentsN % 4 == 0);  // whole words of channels
+  static_assert(kFragmentsN % 4 == 0);  // a warp has whole words of channels
   static constexpr int kPairs = kFragmentsN / 2;
 
-  int32_t sums[kOwnSums];  // register e of fragment j at 4 j + e
-  int half;                // of a word of channels
+  int32_t sums[kOwnSums];  // has register e of fragment j at 4 j + e
+  int half;                // of the word of channels: 0 or 1
   int n;                   // the word's first channel in the group
-  int channel;             // and of all
-  int column;              // of the block
-  int row;                 // of the block
+  int channel;             // the same among all channels
+  int column;              // the word's first column in the block
+  int row;                 // the first row in the block
   PixelRun pixels;
 
-  // Calls finish(chunk) for all of a warp's fragments, as FinishFragments is given them. There is
-  // one copy of its code, which unrolled is more than a cache of instructions.
+  // Calls finish(chunk) for all fragments of a warp, with arguments as for FinishFragments. The
+  // loop keeps one copy of finish's code: unrolled, it would not fit into the instruction cache.
   template <class Rows, class Value, class Finish>
   LE_DEVICE static void ForEach(const Bconv2dArgs& a, const BlockPlace& block, int row, int column,
                                 const Rows& rows, const Value& value, const Finish& finish) {
@@ -74,14 +75,14 @@ struct FragmentChunk {
       c.channel = block.first_channel + c.n;
       c.row = row + chunk / kPairs * 16;
       c.pixels = rows(c.row);
-      // The whole warp has a channel and a pixel, or none.
+      // The condition is the same for all lanes of the warp.
       if (c.n >= a.group_out_channels || c.pixels.first >= c.pixels.end) continue;
       finish(c);
     }
   }
 };
 
-// Floats of whole words of channels.
+// Makes floats, for groups of whole words of channels.
 template <int kFragmentsM, int kFragmentsN, bool kMayBeOutside, int kN, class Rows, class Value,
           class Ones>
 LE_DEVICE void FinishFloats(const Bconv2dArgs& a, const BlockPlace& block, int row, int column,
@@ -110,7 +111,7 @@ LE_DEVICE void FinishFloats(const Bconv2dArgs& a, const BlockPlace& block, int r
   });
 }
 
-// Any output, whatever the channels.
+// Makes any output, for any number of channels.
 template <int kFragmentsM, int kFragmentsN, bool kMayBeOutside, class Rows, class Value, class Ones>
 LE_DEVICE void FinishCorners(const Bconv2dArgs& a, const BlockPlace& block, int row, int column,
                              Corner& corner, const Rows& rows, const Value& value,
@@ -128,10 +129,11 @@ LE_DEVICE void FinishCorners(const Bconv2dArgs& a, const BlockPlace& block, int 
   });
 }
 
-// From a warp's fragments of 16 rows and 8 columns, the first at `row` and `column` of the block,
-// to the output, by the epilogue that the launch has. rows(row) are the pixels of the 16 rows from
-// that one on, value(i, j, e) is register e of a fragment, ones(row) the ones of a row of the
-// block. `corner` is the warp's. Unless kMayBeOutside, all taps are inside the image.
+// Makes the output from a warp's fragments of 16 rows and 8 columns each, by the epilogue of the
+// launch. The first fragment is at `row` and `column` of the block. rows(row) returns the pixels of
+// the 16 rows from `row` on, value(i, j, e) register e of fragment (i, j), and ones(row) the ones
+// of a row of the block. `corner` belongs to the warp. Unless kMayBeOutside, all taps are inside
+// the image.
 template <int kFragmentsM, int kFragmentsN, bool kMayBeOutside = true, int kN, class Rows,
           class Value, class Ones>
 LE_DEVICE void FinishFragments(const Bconv2dArgs& a, const BlockPlace& block, int row, int column,

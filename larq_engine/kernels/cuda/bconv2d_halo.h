@@ -1,10 +1,11 @@
 // Binary convolution of 3x3 taps with stride 1 on tensor cores. A block keeps the filters of its
 // channels in shared memory and goes from tile to tile of the images. It copies a tile's pixels and
 // its halo once, and all nine taps read them there, where bconv2d_mma.h copies each pixel nine
-// times. The next tile's pixels arrive meanwhile.
+// times. Meanwhile the pixels of the next tile arrive.
 //
-// A product may take the depth in any order that both sides have. Lane t of four takes the words
-// 2 t and 2 t + 1 of each step, which are of one tap, and so lie together on both sides.
+// A product is the same in any order of the depth, if pixels and filters have the same order. Lane
+// t of four takes the words 2 t and 2 t + 1 of each step: they belong to one tap, and so are
+// neighbours in memory on both sides.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_HALO_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_HALO_H_
 
@@ -14,8 +15,8 @@
 
 namespace larq_engine::cuda {
 
-// Shared memory, by parts. nvcc calls functions of the host in no function of a device, be they
-// constant or not.
+// The layout of shared memory. HaloTile's functions are called for constants only, as nvcc lets no
+// device function call a host function, even a constexpr one.
 template <HaloTile kTile>
 struct HaloMemory {
   static constexpr int kTapWords = kTile.tap_words;
@@ -62,7 +63,7 @@ struct HaloPlace {
   }
 };
 
-// What is outside the image becomes 0.
+// Begins to copy a tile's pixels and halo. Pixels outside the image become 0.
 template <HaloTile kTile>
 LE_DEVICE void CopyHalo(const Bconv2dArgs& a, const HaloPlace& place, unsigned char* to,
                         int thread) {
@@ -82,10 +83,11 @@ LE_DEVICE void CopyHalo(const Bconv2dArgs& a, const HaloPlace& place, unsigned c
   }
 }
 
-// Those of the channels from n0 on. Behind the last channel and the last tap there are zeros.
+// Begins to copy the filters of the channels from n0 on. The words behind the last channel, and
+// behind the last tap of a filter, are 0.
 template <HaloTile kTile>
 LE_DEVICE void CopyFilter(const Bconv2dArgs& a, int n0, unsigned char* to, int thread) {
-  constexpr int kParts = HaloMemory<kTile>::kFilterWords / 4;  // of 16 bytes
+  constexpr int kParts = HaloMemory<kTile>::kFilterWords / 4;  // pieces of 16 bytes
   const uint32_t address = SharedAddress(to);
   for (int i = thread; i < HaloTile::kN * kParts; i += HaloTile::kThreads) {
     const int channel = n0 + i / kParts;
@@ -96,7 +98,8 @@ LE_DEVICE void CopyFilter(const Bconv2dArgs& a, int n0, unsigned char* to, int t
   }
 }
 
-// How many ones each window of a tile has. All threads of the block call it, and wait for it.
+// Counts the ones of each window of a tile. All threads of the block must call it; they wait for
+// each other.
 template <HaloTile kTile>
 LE_DEVICE void CountOnes(const uint32_t* halo, typename HaloMemory<kTile>::Outputs& outputs,
                          int thread) {
@@ -129,14 +132,14 @@ struct HaloProduct {
   static constexpr int kLines = 2;
   static constexpr int kFragmentsN = HaloTile::kN / 8;
 
-  // In words from a pixel on, of what the lane takes of each step.
+  // Offsets of the words that the lane takes in each step, from the window's first pixel on.
   int taps[Memory::kSteps];
 
   LE_DEVICE explicit HaloProduct(int lane) {
     LE_UNROLL
     for (int step = 0; step < Memory::kSteps; ++step) {
       const int word = step * HaloTile::kStepWords + lane % 4 * 2;
-      // Filters are 0 behind the last tap: any pixel will do there.
+      // Filters are 0 behind the last tap, so that any pixel will do there.
       const int last = HaloTile::kTaps * Memory::kTapWords - 2;
       const int inside = word < last ? word : last;
       const int tap = inside / Memory::kTapWords;
@@ -182,10 +185,10 @@ struct HaloProduct {
   }
 };
 
-// The pixels of a tile: each 16 rows of the block are a line.
+// The pixels of a tile: each 16 rows of the block are one line of it.
 struct HaloRows {
-  int first;  // of the tile
-  int lines;  // inside the image
+  int first;  // the tile's first output pixel
+  int lines;  // of the tile, inside the output
   int columns;
   int out_width;
 
@@ -212,7 +215,7 @@ LE_DEVICE void Bconv2dHalo(const Bconv2dArgs& a) {
     const int lane = thread % kWarp;
     const int warp = thread / kWarp;
 
-    // The host launches as many blocks for each of the channels' tiles.
+    // The host launches the same number of blocks for each tile of channels.
     const int channel_tiles = (a.out_channels + HaloTile::kN - 1) / HaloTile::kN;
     const int block = static_cast<int>(blockIdx.x);
     const int n0 = block % channel_tiles * HaloTile::kN;
@@ -239,7 +242,8 @@ LE_DEVICE void Bconv2dHalo(const Bconv2dArgs& a) {
       __syncthreads();  // everyone's copies are there, and the last tile's ones have been read
       FragmentC c[Product::kLines][Product::kFragmentsN] = {};
       product.Multiply(memory, which, warp, lane, c);
-      // After it nobody reads this halo, into which the tile after the next one goes.
+      // No thread reads this halo after the call, so that the tile after the next one may overwrite
+      // it.
       CountOnes<kTile>(memory.Halo(which), outputs, thread);
       FinishFragments<Product::kLines, Product::kFragmentsN>(
           a, {0, 0, 0, n0}, Product::kLines * warp * HaloTile::kWidth, 0, outputs.constants,

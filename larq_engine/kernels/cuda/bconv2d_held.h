@@ -1,5 +1,5 @@
-// The sums of a part of a product that wait for their turn: they become bits by thresholds while
-// the next part is multiplied.
+// Holds the sums of one tile of a product, which become bits by thresholds while the next tile is
+// multiplied.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_HELD_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_HELD_H_
 
@@ -7,11 +7,11 @@
 
 namespace larq_engine::cuda {
 
-// What a lane has of 16 rows and kN columns: two sums in a register, as products that are under way
-// have so many registers that no more are left.
+// A lane's sums of 16 rows and kN columns, two to a register: the products that are under way leave
+// no more registers.
 template <int kN>
 struct HeldSums {
-  static constexpr int kMost = 0xffff;  // that half of a register holds
+  static constexpr int kMost = 0xffff;  // the greatest number that half a register holds
 
   uint32_t pairs[kN / 4];
   BlockPlace block;
@@ -21,7 +21,7 @@ struct HeldSums {
     return HasOwn(a) && a.output.epilogue == Bconv2dOutput::kThreshold && Depth(a) <= kMost;
   }
 
-  // `c`: register e of fragment j is at 4 j + e.
+  // Stores the sums in `c`, which has register e of fragment j at 4 j + e.
   LE_DEVICE void Take(const BlockPlace& place, const int32_t (&c)[kN / 2]) {
     LE_UNROLL
     for (int i = 0; i < kN / 4; ++i) {
@@ -31,8 +31,8 @@ struct HeldSums {
     are_there = true;
   }
 
-  // To bits, if there are any. All lanes of the warp call it. The rows begin at `row` of the block;
-  // ones(row) are those of one.
+  // Makes the bits of the held sums, if there are any. All lanes of the warp must call it. The rows
+  // begin at `row` of the block, and ones(row) returns the ones of a row.
   template <class Ones>
   LE_DEVICE void Finish(const Bconv2dArgs& a, int row, const EpilogueConstants<kN>& constants,
                         const Ones& ones) {

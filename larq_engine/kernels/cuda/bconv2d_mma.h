@@ -1,11 +1,13 @@
-// Binary convolution on tensor cores, as a product of matrices that are nowhere in memory: rows are
-// output pixels, columns output channels, and the depth runs over taps and the words of each.
+// Binary convolution on tensor cores, as a product of matrices that are never stored (implicit
+// im2col): rows are output pixels, columns output channels, and the depth runs over the taps and
+// the words of each tap.
 //
 //   ones(p xor f) = ones(p) + ones(f) - 2 ones(p and f)
 //
 // Taps outside the image are zeros, which add nothing to either side; see Bconv2dOutput. A block
-// goes through the depth in steps of 16 words. Asynchronous copies bring the rows of a few steps
-// ahead into stages of shared memory. Each pair of planes has its own, one after the other.
+// goes through the depth in steps of 16 words. Asynchronous copies bring the rows of the next few
+// steps into stages of shared memory. Each pair of bit planes is one pass through the depth; the
+// passes follow one another.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_MMA_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_MMA_H_
 
@@ -16,7 +18,8 @@
 
 namespace larq_engine::cuda {
 
-// nvcc calls functions of the host in no function of a device, be they constant or not.
+// The sizes of a stage. They are constants, as nvcc lets no device function call a host function,
+// even a constexpr one.
 template <MmaTile kTile>
 struct MmaStage {
   static constexpr int kM = kTile.m;
@@ -30,8 +33,8 @@ struct MmaStage {
   static constexpr int kSharedBytes = kTile.shared_bytes();
   static constexpr int kStageBytes = kSharedBytes / kTile.stages;
 
-  // The 8 rows that ldmatrix reads at once are in different banks: two rows fill all of them once,
-  // and the next two are shifted by a part.
+  // Returns the offset of a 16-byte part of a row. The 8 rows that ldmatrix reads at once are in
+  // different banks: two rows fill all banks once, and each next pair is shifted by one part.
   LE_DEVICE static uint32_t RowPart(int row, int part) {
     return static_cast<uint32_t>(row * kRowBytes + ((part ^ row / 2) & 3) * 16);
   }
@@ -42,11 +45,11 @@ template <MmaTile kTile>
 struct WarpProduct {
   static constexpr int kFragmentsM = kTile.warp_m / 16;
   static constexpr int kFragmentsN = kTile.warp_n / 8;
-  // The warps that have the same rows count their ones in turns.
+  // The warps that share rows take turns at counting the ones of these rows.
   static_assert(MmaStage<kTile>::kWarpsN == 1 || MmaStage<kTile>::kWarpsN == 2);
 
   FragmentC c[kFragmentsM][kFragmentsN];
-  int ones[kFragmentsM][2];  // of rows g and g + 8 of a fragment, in this lane's words
+  int ones[kFragmentsM][2];  // in this lane's words of rows g and g + 8 of a fragment
 
   LE_DEVICE WarpProduct() {
     LE_UNROLL
@@ -66,7 +69,8 @@ struct WarpProduct {
     }
   }
 
-  // Of a step whose rows are in a stage: first the pixels', then the channels'.
+  // Adds the products of a step, whose rows are in a stage: first those of pixels, then of
+  // channels.
   template <class Products>
   LE_DEVICE void Add(uint32_t stage, int warp_m, int warp_n, int lane) {
     LE_UNROLL
@@ -74,7 +78,7 @@ struct WarpProduct {
       FragmentA a[kFragmentsM];
       LE_UNROLL
       for (int i = 0; i < kFragmentsM; ++i) {
-        // Matrices: rows 0-7 and 8-15 of the low 128 bits, then of the high.
+        // The four matrices are rows 0-7 and 8-15 of the low 128 bits, then of the high ones.
         const int row = warp_m * kTile.warp_m + 16 * i + lane % 16;
         LoadMatrix4(a[i].r, stage + MmaStage<kTile>::RowPart(row, 2 * half + lane / 16));
       }
@@ -87,7 +91,7 @@ struct WarpProduct {
       }
       LE_UNROLL
       for (int j = 0; j < kFragmentsN; j += 2) {
-        // Matrices: low and high 128 bits of columns 0-7, then of 8-15.
+        // The four matrices are the low and high 128 bits of columns 0-7, then of columns 8-15.
         const int row = kTile.m + warp_n * kTile.warp_n + 8 * j + lane / 16 * 8 + lane % 8;
         uint32_t r[4];
         LoadMatrix4(r, stage + MmaStage<kTile>::RowPart(row, 2 * half + lane / 8 % 2));
@@ -97,15 +101,15 @@ struct WarpProduct {
   }
 };
 
-// Shared memory after the product.
+// The layout of shared memory after the product.
 template <MmaTile kTile>
 struct MmaOutputs {
   int32_t ones[MmaStage<kTile>::kWarpsN][kTile.m];
   Corner corners[MmaStage<kTile>::kWarpsM * MmaStage<kTile>::kWarpsN];
 };
 
-// Where the constants of the epilogue lie, in the stage behind the last step's. What else a lane
-// that reads them needs is at the beginning of stage 0.
+// Returns the offset of the epilogue's constants. They are in the stage behind that of the last
+// step: all else that a lane needs when it reads them is at the beginning of stage 0.
 template <MmaTile kTile>
 LE_DEVICE int ConstantsPlace(int steps) {
   using Constants = EpilogueConstants<kTile.n>;
@@ -177,7 +181,7 @@ LE_DEVICE void Bconv2dMma(const Bconv2dArgs& a) {
               a, block, stages + static_cast<uint32_t>(ConstantsPlace<kTile>(steps)), thread);
         }
         ++next;
-        CommitCopies();  // a group each step, so that counting them tells which have arrived
+        CommitCopies();  // a group for each step, so that WaitCopies counts steps
       };
 
       for (int i = 0; i < kTile.stages - 1; ++i) copy_next();

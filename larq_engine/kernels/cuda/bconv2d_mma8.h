@@ -1,7 +1,8 @@
-// Binary convolution on the tensor cores of chips 7.5, which count bits that differ: taps outside
-// the image are zeros, and the sum less the ones of the filter is `more` of Bconv2dOutput. A warp
-// is 32 pixels and 32 channels. As in bconv2d_small.h lanes load neighbouring words straight into
-// registers; warps of a block find in the first cache what the others have loaded.
+// Binary convolution on the tensor cores of compute capability 7.5, which count the bits that
+// differ: taps outside the image are zeros, and the sum less the ones of the filter is `more` of
+// Bconv2dOutput. A warp computes 32 pixels and 32 channels. As in bconv2d_small.h, lanes load
+// neighbouring words straight into registers; the warps of a block find in the L1 cache what the
+// others have loaded.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_MMA8_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_MMA8_H_
 
@@ -23,7 +24,7 @@ LE_DEVICE void Bconv2dMma8(const Bconv2dArgs& a) {
     const int g = lane / 4;
     const int t = lane % 4;
 
-    // As in bconv2d_mma.h.
+    // Neighbouring blocks have the same pixels, as in bconv2d_mma.h.
     const int group_tiles = (a.group_out_channels + Mma8Tile::kSize - 1) / Mma8Tile::kSize;
     const int tiles = a.out_channels / a.group_out_channels * group_tiles;
     const int block = static_cast<int>(blockIdx.x);
@@ -77,7 +78,7 @@ LE_DEVICE void Bconv2dMma8(const Bconv2dArgs& a) {
       if (pair.Advance(a)) Double(c);
     }
 
-    // A lane gets a channel, as in FinishCorner.
+    // The lanes exchange their sums so that each lane has one channel, as in FinishCorner.
     int32_t(*const corner)[Mma8Tile::kPitch] =
         reinterpret_cast<int32_t(*)[Mma8Tile::kPitch]>(shared) + kWarp * warp;
     LE_UNROLL

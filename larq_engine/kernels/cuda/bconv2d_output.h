@@ -1,4 +1,4 @@
-// What follows the product of a binary convolution on the device, by kernels/output_transform.h and
+// Makes the output of a binary convolution on the device, by kernels/output_transform.h and
 // kernels/zero_padding.h.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_OUTPUT_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_OUTPUT_H_
@@ -11,7 +11,7 @@
 
 namespace larq_engine::cuda {
 
-// The first and the last + 1 of an axis' taps that lie inside the image.
+// The taps of an axis that lie inside the image: [first, last).
 struct InsideTaps {
   int first;
   int last;
@@ -25,14 +25,14 @@ LE_DEVICE InsideTaps FindInsideTaps(int start, int in, int taps, const Divisor& 
   return {first, last < taps ? last : taps};
 }
 
-// An output pixel, and what its accumulators are corrected by.
+// An output pixel's taps inside the image, by which its accumulators are corrected.
 struct OutputPixel {
   InsideTaps rows;
   InsideTaps cols;
   bool is_inner;  // no tap is outside, or those outside count +1
 };
 
-// Index: 32 bits where they are enough.
+// Finds the taps of output pixel `index`. Index has 32 bits where these are enough.
 template <class Index>
 LE_DEVICE OutputPixel MakeOutputPixel(const Bconv2dArgs& a, Index index) {
   OutputPixel pixel{{0, a.filter_height}, {0, a.filter_width}, true};
@@ -52,7 +52,8 @@ LE_DEVICE OutputPixel MakeOutputPixel(const Bconv2dArgs& a, Index index) {
   return pixel;
 }
 
-// The result fits; twice `more` may not, which is defined for unsigned numbers.
+// Returns zero_dot - 2 * more. The result fits into 32 bits; 2 * more may not, so the arithmetic is
+// unsigned, where wrapping is defined.
 LE_DEVICE int32_t Dot(int32_t zero_dot, int32_t more) {
   return static_cast<int32_t>(static_cast<uint32_t>(zero_dot) - 2u * static_cast<uint32_t>(more));
 }
@@ -61,7 +62,7 @@ LE_DEVICE int32_t Depth(const Bconv2dArgs& a) {
   return a.filter_height * a.filter_width * a.tap_dot;
 }
 
-// What the dot product of a channel loses as taps outside do not count +1.
+// Returns the number to subtract from a channel's dot product because taps outside do not count +1.
 LE_DEVICE int32_t Outside(const Bconv2dArgs& a, const OutputPixel& pixel, int channel) {
   const auto corner = [&](int y, int x) {
     return a.corner_ones[(y * (a.filter_width + 1) + x) * a.out_channels + channel];
@@ -72,19 +73,19 @@ LE_DEVICE int32_t Outside(const Bconv2dArgs& a, const OutputPixel& pixel, int ch
       corner(pixel.rows.first, pixel.cols.first);
   const int depth_inside =
       (pixel.rows.last - pixel.rows.first) * (pixel.cols.last - pixel.cols.first) * a.tap_dot;
-  // Counted as +1, the taps outside have depth - depth_inside - 2 * ones_outside to the dot
-  // product: it loses that where they are 0, and twice that where they are -1.
+  // Counted as +1, the taps outside contribute depth - depth_inside - 2 * ones_outside to the dot
+  // product. This is subtracted once if they count 0, and twice if they count -1.
   return (Depth(a) - depth_inside - 2 * ones_outside) * (1 - a.pad_value);
 }
 
-// From the dot product to the value of float outputs.
+// Returns the float output of a dot product.
 LE_DEVICE float ToFloat(const Bconv2dOutput& output, int32_t dot, float multiplier, float bias) {
   dot = dot < output.dot_min ? output.dot_min : dot;
   dot = dot > output.dot_max ? output.dot_max : dot;
   return static_cast<float>(dot) * multiplier + bias;
 }
 
-// Rounded to nearest, halves away from zero; see Int8Ends in kernels/pixel_ops_loops.h.
+// Rounds to the nearest integer, halves away from zero; see Int8Ends in kernels/pixel_ops_loops.h.
 LE_DEVICE int8_t RoundToInt8(float y, int32_t zero_point) {
   const float lowest = static_cast<float>(-128 - zero_point);
   const float highest = static_cast<float>(127 - zero_point);
@@ -94,17 +95,18 @@ LE_DEVICE int8_t RoundToInt8(float y, int32_t zero_point) {
   return static_cast<int8_t>(static_cast<int32_t>(y + half) + zero_point);
 }
 
-// Where the bits go, or null.
+// Returns the tensor that the bits are written to, or null if there is none.
 LE_DEVICE uint32_t* OutputBits(const Bconv2dArgs& a) {
   return a.output.kind == Bconv2dOutput::kBits ? a.output.bits : a.output.after.bits;
 }
 
-// Of a value that goes there: how many bits it has.
+// Returns the number of bit planes of the values in OutputBits.
 LE_DEVICE int OutputPlanes(const Bconv2dArgs& a) {
   return a.output.kind == Bconv2dOutput::kBits ? 1 : a.output.after.planes;
 }
 
-// The bits of what the steps left, that of plane j as bit j; none where no bits are asked for.
+// Finds the bits of the values that the steps leave; bit j belongs to plane j. Does nothing if the
+// output has no bits.
 template <int kRows>
 LE_DEVICE void FindBits(const Bconv2dOutput& output, const float (&y)[kRows], int channel,
                         int channels, uint32_t (&bits)[kRows]) {
@@ -122,7 +124,7 @@ LE_DEVICE void FindBits(const Bconv2dOutput& output, const float (&y)[kRows], in
   }
 }
 
-// What FinishRows reads of a channel and of its rows' residual, loaded at once.
+// The inputs of FinishRows for a channel, and its rows' residual, loaded at once.
 template <int kRows>
 struct RowInputs {
   int32_t integer;  // more_limit where the epilogue is kThreshold, else zero_dot
@@ -150,10 +152,10 @@ LE_DEVICE RowInputs<kRows> LoadRowInputs(const Bconv2dArgs& a, Index pixel, int 
   return inputs;
 }
 
-// From `more` (see Bconv2dOutput) to the output: of a channel of `rows` pixels, at most kRows, that
-// lie one behind the other. Taps outside have bits of 0. Writes all but bits, which it returns
-// where they are made, that of plane j as bit j. Unless kMayBeOutside, all taps are inside the
-// image.
+// Makes the output from `more` (see Bconv2dOutput), for one channel of up to kRows consecutive
+// pixels, of which there are `rows`. Taps outside have bits of 0. Everything but bits is written to
+// memory; the caller gets these in `bits`, where bit j belongs to plane j. Unless kMayBeOutside,
+// all taps are inside the image.
 template <bool kMayBeOutside = true, int kRows, class Index>
 LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int channel,
                           const RowInputs<kRows>& inputs, const int32_t (&more)[kRows],
@@ -212,8 +214,8 @@ LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int chann
                             more, bits);
 }
 
-// For kernels whose warps hold a pixel's channels 32 * word, ..., one a lane: all lanes of the warp
-// call it. `inside`: whether the lane has a channel.
+// Makes the output in kernels whose lanes each have one of the pixel's channels from 32 * word on.
+// All lanes of the warp must call it. `inside` tells whether the lane's channel exists.
 template <bool kMayBeOutside = true, int kRows, class Index>
 LE_DEVICE void FinishWords(const Bconv2dArgs& a, Index pixel, int rows, int word, int lane,
                            bool inside, const int32_t (&more)[kRows]) {
@@ -224,7 +226,7 @@ LE_DEVICE void FinishWords(const Bconv2dArgs& a, Index pixel, int rows, int word
   const int planes = OutputPlanes(a);
   LE_NO_UNROLL
   for (int plane = 0; plane < planes; ++plane) {
-    // Lane i writes pixel i's, all of them at once.
+    // Lane i writes the word of pixel i, so that one store writes them all.
     uint32_t own = 0;
     LE_UNROLL
     for (int i = 0; i < kRows; ++i) {
@@ -236,7 +238,7 @@ LE_DEVICE void FinishWords(const Bconv2dArgs& a, Index pixel, int rows, int word
   }
 }
 
-// Half `at` of words, low halves first.
+// Stores half-word number `at` of `words`, where the low half of a word comes first.
 LE_DEVICE void StoreHalfWord(uint32_t* words, int64_t at, uint16_t value) {
   using HalfWord __attribute__((may_alias)) = uint16_t;
   reinterpret_cast<HalfWord*>(words)[at] = value;

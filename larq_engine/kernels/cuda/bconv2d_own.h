@@ -1,5 +1,5 @@
-// What a lane has of a product's fragments, as tensor cores leave them in registers: it makes the
-// output of these values by itself, and exchanges nothing but bits.
+// Code for a lane that makes the output of the values that tensor cores left in its own registers.
+// Lanes exchange nothing but bits.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_OWN_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_OWN_H_
 
@@ -7,20 +7,21 @@
 
 namespace larq_engine::cuda {
 
-// Neighbours, loaded or stored at once.
+// Two neighbouring values, loaded or stored at once.
 template <class T>
 struct alignas(2 * sizeof(T)) Pair {
   T v[2];
 };
 
-// What a lane has of two fragments, of 16 rows and 16 columns, as tensor cores leave them: of rows
-// g and g + 8 the columns 2t, 2t + 1, 2t + 8 and 2t + 9, which are channels here. More at once
-// would need more registers than blocks that share a multiprocessor have.
+// The values that a lane holds of two fragments (16 rows, 16 columns), as tensor cores leave them:
+// of rows g and g + 8, the columns 2t, 2t + 1, 2t + 8 and 2t + 9, which are channels here.
+// Finishing more values at once would need more registers than there are for blocks that share a
+// multiprocessor.
 inline constexpr int kOwnRows = 2;
 inline constexpr int kOwnChannels = 4;
 inline constexpr int kOwnSums = kOwnRows * kOwnChannels;
 
-LE_DEVICE constexpr int OwnColumn(int i) { return 8 * (i / 2) + i % 2; }  // from 2t on
+LE_DEVICE constexpr int OwnColumn(int i) { return 8 * (i / 2) + i % 2; }  // counted from 2t
 
 template <class T>
 LE_DEVICE void LoadOwn(const T* from, T (&to)[kOwnChannels]) {
@@ -32,7 +33,7 @@ LE_DEVICE void LoadOwn(const T* from, T (&to)[kOwnChannels]) {
   }
 }
 
-// Values that take the steps together: see PixelColumn.
+// A lane's values of two fragments, which go through the steps together: see PixelColumn.
 struct PixelFragments {
   float (&y)[kOwnRows][kOwnChannels];
   bool (&inside)[kOwnRows];
@@ -95,34 +96,37 @@ struct PixelFragments {
   }
 };
 
-// Pixels that lie one behind the other: the first, and the end of those that there are.
+// Consecutive output pixels: the first one, and the end of the pixels that exist.
 struct PixelRun {
   int first;
   int end;
 };
 
-// Whether lanes make the output of what they have, or exchange it.
+// Tells whether each lane makes the output of the sums that it holds, instead of exchanging them.
 LE_DEVICE bool HasOwn(const Bconv2dArgs& a) {
   if (a.group_out_channels % kWarp != 0) return false;
   if (a.output.epilogue != Bconv2dOutput::kAny) return true;
   return a.output.kind == Bconv2dOutput::kFloat && a.output.after.planes == 1;
 }
 
-// Where a lane writes the words of bits of a row: lanes 0 and 1 of four have rows g and g + 8.
+// The place where a lane writes words of bits: of four lanes, 0 and 1 write rows g and g + 8.
 struct OwnWords {
-  uint32_t* words;  // from the first on
-  bool is_there;    // whether it is the lane that writes, and the row has a pixel
+  uint32_t* words;  // the first word of the row
+  bool is_there;    // whether this lane writes and the row has a pixel
 
-  // `pixel` is the lane's first, `word` the first that a lane's fragments have.
+  // Finds the place, where `pixel` is the lane's first pixel and `word` the first word of channels
+  // in its fragments.
   LE_DEVICE static OwnWords At(const Bconv2dArgs& a, int pixel, int pixels, int word, int lane) {
     const int own = pixel + 8 * (lane % 4);
     const int64_t words = a.out_channels / kWarp;
     return {OutputBits(a) + (own * words + word), lane % 4 < kOwnRows && own < pixels};
   }
 
-  // Writes word `i` of what lanes found for both rows. All lanes of the warp call it.
+  // Writes word `i` of the bits that the lanes found for both rows. All lanes of the warp must call
+  // it.
   LE_DEVICE void Store(int i, int lane, const uint32_t (&bits)[kOwnRows]) const {
-    // Each of two neighbours gives the other what it has of its row, and pairs do so as well.
+    // Neighbouring lanes swap the bits that each has of the other's row; then pairs of lanes do the
+    // same.
     const int shift = lane % 4 * 2;
     const bool has_second = lane % 2 == 1;
     uint32_t own = (has_second ? bits[1] : bits[0]) << shift;

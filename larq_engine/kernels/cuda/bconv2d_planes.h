@@ -1,5 +1,5 @@
-// Values and weights of several bits, which are planes of +-1 values of which number j counts 2^j:
-// a convolution of them is one of bits for each pair of planes.
+// Values and weights of several bits are planes of +-1 values, of which plane j counts 2^j. Their
+// convolution is a weighted sum of convolutions of bits, one for each pair of planes.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_PLANES_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_PLANES_H_
 
@@ -8,21 +8,21 @@
 
 namespace larq_engine::cuda {
 
-// A plane of the image and one of the filters. Their products count 2^(image + filter).
+// A plane of the image and a plane of the filters. Their products count 2^(image + filter).
 struct PlanePair {
   int image;
   int filter;
 
-  // The pair that counts most. Those that count less follow.
+  // Returns the pair that counts most. Advance then goes to pairs that count less.
   LE_DEVICE static PlanePair First(const Bconv2dArgs& a) {
     return {a.bits_in - 1, a.bits_weights - 1};
   }
   LE_DEVICE bool IsThere() const { return filter >= 0; }
   LE_DEVICE bool IsLast() const { return image + filter == 0; }
 
-  // To the next pair. Returns whether that is there and counts half as much: then what was summed
-  // up to here has to be doubled, and so each pair's products are in the end as often in the sum as
-  // they count.
+  // Goes to the next pair. Returns true if there is one and it counts half as much as this one: the
+  // caller then doubles the sum so far, so that in the end each pair's products are weighted by
+  // 2^(image + filter).
   LE_DEVICE bool Advance(const Bconv2dArgs& a) {
     if (image + 1 < a.bits_in && filter > 0) {
       ++image;
@@ -43,7 +43,7 @@ struct PlanePair {
   }
 };
 
-// Fragments' registers.
+// Doubles the sums in the registers of fragments.
 template <class Fragment, int kRows, int kColumns>
 LE_DEVICE void Double(Fragment (&c)[kRows][kColumns]) {
   LE_UNROLL

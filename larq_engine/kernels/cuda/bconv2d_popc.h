@@ -1,5 +1,5 @@
-// Binary convolution with one thread a value and no tensor cores: what every chip and every layer
-// can do. A warp computes 32 channels of a pixel.
+// Binary convolution with one thread for each value and without tensor cores. It runs every layer
+// on every chip. A warp computes 32 channels of a pixel.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_POPC_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_POPC_H_
 
@@ -7,8 +7,8 @@
 
 namespace larq_engine::cuda {
 
-// The bits that differ at an output pixel, where taps outside have bits of 0, less the ones of the
-// filter.
+// Returns the number of bits that differ at an output pixel, less the ones of the filter, where
+// taps outside have bits of 0.
 LE_DEVICE int32_t MoreBitsThatDiffer(const Bconv2dArgs& a, int64_t image, int row, int column,
                                      int channel) {
   const int left = column * a.stride_width - a.pad_left;

@@ -1,4 +1,4 @@
-// What multiplies fragments of bits: the kernels on tensor cores are made with either.
+// The products of fragments of bits. Kernels on tensor cores are templates over these classes.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_PRODUCTS_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_PRODUCTS_H_
 
@@ -6,8 +6,8 @@
 
 namespace larq_engine::cuda {
 
-// Add: to columns j and j + 1 of c the ones that rows `a` have in common with columns `b`, of which
-// there are two words each, as in FragmentB.
+// Add adds to columns j and j + 1 of c the ones that the rows `a` and the columns `b` have in
+// common. `b` has two words of each column, as FragmentB has them.
 struct BitProducts {
   static constexpr bool kAreThere = kHasMmaAnd;
 
@@ -22,8 +22,9 @@ struct BitProducts {
   }
 };
 
-// Bits become bytes of 0 and 1 in registers. The depth may be in any order that both sides have: a
-// product takes every eighth bit of each word, and is of the very fragments of MmaAnd.
+// Expands bits to bytes of 0 and 1 in registers. A product is the same in any order of the depth,
+// if both sides have the same order: so each product takes every eighth bit of each word, and uses
+// the same fragments as MmaAnd.
 struct ByteProducts {
   static constexpr bool kAreThere = kHasMmaBytes;
 

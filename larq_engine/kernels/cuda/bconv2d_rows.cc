@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "larq_engine/kernels/cuda/bconv2d_tiles.h"
-#ifdef LARQ_ENGINE_MORE_CUDA_ROWS  // of a benchmark
+#ifdef LARQ_ENGINE_MORE_CUDA_ROWS  // a benchmark defines it
 #include LARQ_ENGINE_MORE_CUDA_ROWS
 #endif
 
@@ -13,10 +13,10 @@ namespace {
 
 constexpr int kAnyChip = std::numeric_limits<int>::max();
 
-// Newer ones have products of bits by way of bytes, slowly.
+// The last chip with products of bits in hardware. Newer ones emulate them by bytes, slowly.
 constexpr int kLastChipOfBits = 90;
 
-// Of rows that no chip needs that has others.
+// The time of rows that are chosen only if no other row computes the layer, or by name.
 constexpr double kNotChosen = 1e9;
 
 int64_t Pixels(const Bconv2dArgs& a) { return int64_t{a.batch} * a.out_height * a.out_width; }
@@ -25,12 +25,12 @@ int64_t DepthWords(const Bconv2dArgs& a) {
   return int64_t{a.filter_height} * a.filter_width * a.tap_words;
 }
 
-// Each is a product of bits. See bconv2d_planes.h.
+// Returns the number of pairs of bit planes. Each is a product of bits: see bconv2d_planes.h.
 int PlanePairs(const Bconv2dArgs& a) { return a.bits_in * a.bits_weights; }
 
 int64_t BlocksFor(int64_t count, int64_t each) { return (count + each - 1) / each; }
 
-// For tiles of `m` pixels and `n` output channels of a group.
+// Returns the number of blocks, for tiles of `m` pixels and `n` output channels of a group.
 int64_t TileBlocks(const Bconv2dArgs& a, int m, int n) {
   return BlocksFor(Pixels(a), m) * (a.out_channels / a.group_out_channels) *
          BlocksFor(a.group_out_channels, n);
@@ -38,7 +38,7 @@ int64_t TileBlocks(const Bconv2dArgs& a, int m, int n) {
 
 const char* ServesAll(const Bconv2dArgs&) { return nullptr; }
 
-// A warp for 32 channels of a pixel.
+// Returns a size with a warp for each 32 channels of a pixel.
 LaunchSize PopcSize(const Bconv2dArgs& a, const Chip&) {
   constexpr uint32_t kThreads = 128;
   return {.blocks = BlocksFor(Pixels(a) * BlocksFor(a.out_channels, 32), kThreads / 32),
@@ -56,8 +56,8 @@ double OfMultiprocessor(double count, const Chip& chip) {
   return std::max(1.0, count / chip.multiprocessors);
 }
 
-// Of the program that follows the product: bits by thresholds have none. Steps that read no tensor
-// of floats and write none take little beside them.
+// Returns the number of steps in the epilogue's program that read or write a tensor of floats. Bits
+// by thresholds have no program; the other steps take little time beside these.
 int TensorSteps(const Bconv2dArgs& a) {
   if (a.output.kind == Bconv2dOutput::kBits) return 0;
   const PixelStep* const steps = a.output.after.steps;
@@ -69,10 +69,11 @@ int TensorSteps(const Bconv2dArgs& a) {
       1, static_cast<int>(std::count_if(steps, steps + a.output.after.count, is_of_tensor)));
 }
 
-// Its first load is what a kernel waits for; those of further steps are under way with it.
+// Returns the number of times that a kernel waits for tensors: the loads of further steps are under
+// way together with the first one.
 int WaitsForTensors(const Bconv2dArgs& a) { return std::min(2, TensorSteps(a)); }
 
-// A thread waits for each word of its output; some are on their way at once.
+// Each thread waits for each word of its output; a few words are under way at once.
 double PopcSeconds(const Bconv2dArgs& a, const Chip& chip) {
   const double outputs = static_cast<double>(Pixels(a)) * static_cast<double>(a.out_channels);
   const double words = static_cast<double>(DepthWords(a)) * PlanePairs(a);
@@ -80,7 +81,8 @@ double PopcSeconds(const Bconv2dArgs& a, const Chip& chip) {
          0.55 * kNanosecond * OfMultiprocessor(outputs, chip) * words + 5 * kNanosecond * words;
 }
 
-// What the kernels on tensor cores have in common; see bconv2d_window.h.
+// Returns the reason why kernels that find taps by bconv2d_window.h cannot compute the layer, or
+// null.
 const char* WindowRefusal(const Bconv2dArgs& a, int words_at_once) {
   if (a.tap_words % words_at_once != 0) {
     return "the words of a tap are no multiple of what it copies at once";
@@ -95,14 +97,14 @@ const char* WindowRefusal(const Bconv2dArgs& a, int words_at_once) {
                               a.stride_height, a.stride_width}) {
     if (reach > kMaxReach) return "a pad, stride or dilation is greater than 32768";
   }
-  // Words between the image's first and the farthest that a place is computed of, inside or not:
-  // the last step may end 15 taps behind the filter's last.
+  // The image's words up to the farthest one whose place is computed, whether it is inside or not,
+  // must be countable in 32 bits: the last step may end 15 taps behind the filter's last tap.
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   const int64_t line_words = int64_t{a.in_width} * a.pixel_words;
   const int64_t lines =
       int64_t{a.batch} * a.in_height + int64_t{kMaxFilterSize + 16} * a.dilation_height;
   const int64_t columns = int64_t{kMaxFilterSize} * a.dilation_width;
-  // An image may be empty, and its pads not.
+  // An empty image may still have pads.
   if (line_words > kMost || (line_words > 0 && lines > kMost / line_words) ||
       lines * line_words + columns * a.pixel_words > kMost ||
       a.pad_top * line_words + int64_t{a.pad_left} * a.pixel_words > kMost) {
@@ -131,17 +133,17 @@ LaunchSize MmaSize(const Bconv2dArgs& a, const Chip&) {
           .shared_bytes = kTile.shared_bytes()};
 }
 
-// Of a kernel on tensor cores: what its blocks take.
+// The seconds that the blocks of a kernel on tensor cores take.
 struct TileCosts {
-  double begin;       // to begin and end
-  double begin_step;  // more, for each of the first steps of the output with tensors
-  double bit;         // of a multiprocessor, for an output by a threshold
-  double step;        // and for each step with tensors of any other
-  double products;    // of a multiprocessor, a second
-  bool is_alone;      // a multiprocessor has one block at once
+  double begin;       // of beginning and ending
+  double begin_step;  // of each wait for a tensor: see WaitsForTensors
+  double bit;         // of a multiprocessor, for each output without steps with tensors
+  double step;        // of a multiprocessor, for each step with tensors of each output
+  double products;    // the rate: products of a multiprocessor in a second
+  bool is_alone;      // whether a multiprocessor has one block at a time
 };
 
-// For tiles of `m` pixels and `n` channels, of which there are `blocks`.
+// Returns the time of `blocks` tiles of `m` pixels and `n` channels.
 double TileSeconds(const Bconv2dArgs& a, const Chip& chip, int m, int n, int64_t blocks,
                    const TileCosts& costs) {
   const double outputs = static_cast<double>(m) * n;
@@ -167,7 +169,7 @@ double MmaSeconds(const Bconv2dArgs& a, const Chip& chip) {
                       .is_alone = false});
 }
 
-// Unpacking takes its time, and chips up to 9.0 need not.
+// Expanding bits to bytes takes time, and chips up to 9.0 do not need it.
 template <MmaTile kTile>
 double Int8Seconds(const Bconv2dArgs& a, const Chip& chip) {
   if (chip.compute_capability <= kLastChipOfBits) return kNotChosen;
@@ -217,7 +219,8 @@ const char* TmaRefusal(const Bconv2dArgs& a) {
 
 int64_t TmaTiles(const Bconv2dArgs& a) { return TileBlocks(a, TmaTile::kM, TmaTile::kN); }
 
-// One part of the product after the other: a block for each multiprocessor.
+// Returns a size with at most one block for each multiprocessor. A block computes one tile after
+// the other.
 template <TmaTile kTile>
 LaunchSize TmaSize(const Bconv2dArgs& a, const Chip& chip) {
   return {.blocks = std::min<int64_t>(TmaTiles(a), chip.multiprocessors),
@@ -252,7 +255,7 @@ int64_t HaloTiles(const Bconv2dArgs& a) {
          BlocksFor(a.out_width, HaloTile::kWidth);
 }
 
-// As many blocks as run at once, each with the filters of 64 channels.
+// Returns a size with the number of blocks that run at once. Each keeps the filters of 64 channels.
 template <HaloTile kTile>
 LaunchSize HaloSize(const Bconv2dArgs& a, const Chip& chip) {
   const int64_t channel_tiles = BlocksFor(a.out_channels, HaloTile::kN);
@@ -263,7 +266,7 @@ LaunchSize HaloSize(const Bconv2dArgs& a, const Chip& chip) {
           .shared_bytes = kTile.shared_bytes()};
 }
 
-// No GPU has measured it, so that only its name chooses it.
+// No GPU has measured this kernel, so that only its name chooses it.
 double HaloSeconds(const Bconv2dArgs&, const Chip&) { return kNotChosen; }
 
 template <SmallTile kTile>
@@ -271,7 +274,7 @@ const char* SmallRefusal(const Bconv2dArgs& a) {
   return WindowRefusal(a, kTile.load_words);
 }
 
-// Steps of the depth, and the warps that each have a part of them.
+// The number of steps of the depth, and of the parts that the warps split them into.
 struct SmallDepth {
   int64_t steps;
   int parts;
@@ -287,13 +290,13 @@ template <SmallTile kTile>
 LaunchSize SmallSize(const Bconv2dArgs& a, const Chip&) {
   const int parts = SmallDepth::Of<kTile>(a).parts;
   const int warps = std::max(parts, SmallTile::kMinWarps);
-  // Both halves of each word of channels.
+  // The grid covers both halves of each word of channels.
   return {.blocks = BlocksFor(Pixels(a), SmallTile::kSize) * BlocksFor(a.out_channels, 32) * 2,
           .threads = static_cast<uint32_t>(warps * 32),
           .shared_bytes = static_cast<uint32_t>(SmallTile::SharedBytes(parts))};
 }
 
-// What a block takes is its warps, each of which finds its places and adds up its sums; further
+// A block's time is that of its warps, each of which finds its places and adds up its sums; further
 // steps of a warp take little. Products of bytes take longer.
 template <SmallTile kTile, bool kIsOfBytes>
 double SmallSeconds(const Bconv2dArgs& a, const Chip& chip) {
@@ -320,8 +323,8 @@ LaunchSize Mma8Size(const Bconv2dArgs& a, const Chip&) {
           .shared_bytes = Mma8Tile::kSharedBytes};
 }
 
-// A guess, of chips of 7.5: a warp waits 500 clocks for each load, a few blocks at once, and a
-// quarter of the 8,192 products a clock come from the first cache.
+// This is a guess for compute capability 7.5: a warp waits 500 clocks for each load, a few blocks
+// run at once, and a quarter of the 8,192 products a clock have operands from the L1 cache.
 template <Mma8Tile kTile>
 double Mma8Seconds(const Bconv2dArgs& a, const Chip& chip) {
   constexpr double kHertz = 1.7e9;
@@ -341,7 +344,7 @@ constexpr Bconv2dRow MmaRow(KernelId kernel) {
   return {kernel, 80, kLastChipOfBits, MmaRefusal<kTile>, MmaSize<kTile>, MmaSeconds<kTile>};
 }
 
-// The chip has its own instructions, which no newer one understands.
+// Only compute capability 9.0 has these instructions; newer chips do not.
 template <WgmmaTile kTile>
 constexpr Bconv2dRow WgmmaRow(KernelId kernel) {
   return {kernel, 90, 90, WgmmaRefusal<kTile>, WgmmaSize<kTile>, WgmmaSeconds<kTile>};
@@ -409,7 +412,7 @@ constexpr Bconv2dRow kRows[] = {
 #endif
 };
 
-// Empty where the row can compute the layer on the chip.
+// Returns the reason why the row cannot compute the layer on the chip; empty if it can.
 std::string Refusal(const Bconv2dRow& row, const Bconv2dArgs& args, const Chip& chip) {
   const auto dotted = [](int chip) {
     return std::to_string(chip / 10) + "." + std::to_string(chip % 10);

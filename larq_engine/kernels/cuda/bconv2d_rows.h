@@ -1,4 +1,4 @@
-// The kernels of binary convolutions: a row each, and the choice among them.
+// The table of kernels of binary convolutions, one row for each, and the choice among them.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_ROWS_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_ROWS_H_
 
@@ -17,21 +17,21 @@ struct Chip {
   int multiprocessors;
 };
 
-// The compute capability of the chip whose measured times choose kernels and devices. For others
-// they are guesses.
+// The compute capability of the chip on which the times were measured that kernels and devices are
+// chosen by. On other chips these times are guesses.
 inline constexpr int kMeasuredChip = 90;
 
 struct Bconv2dRow {
   KernelId kernel;
-  // Of chips: the first, and the last that computes it as it is meant.
+  // The first chip that can run the kernel, and the last one that has its instructions in hardware.
   int first_chip;
   int last_chip;
-  // Why it cannot compute a layer; null where it can.
+  // Returns the reason why the kernel cannot compute a layer, or null if it can.
   const char* (*refusal)(const Bconv2dArgs& args);
   LaunchSize (*size)(const Bconv2dArgs& args, const Chip& chip);
-  // What it is expected to take on the chip, to choose among rows.
+  // Returns the time that the layer is expected to take on the chip, to choose among rows.
   double (*seconds)(const Bconv2dArgs& args, const Chip& chip);
-  // Its parameter is Bconv2dTmaArgs, with the tensor maps of MapsOf.
+  // Tells whether the kernel's parameter is a Bconv2dTmaArgs, with the tensor maps of MapsOf.
   bool has_maps = false;
 };
 
@@ -50,7 +50,7 @@ struct Bconv2dChoice {
 
 inline constexpr std::string_view kAutoRow = "auto";
 
-// The fastest by `seconds`, or the row of that name. A pure function.
+// Returns the row with the least `seconds`, or the row called `name`. A pure function.
 Bconv2dChoice SelectBconv2d(const Bconv2dArgs& args, const Chip& chip, std::string_view name);
 
 }  // namespace larq_engine::cuda

@@ -1,9 +1,10 @@
-// Binary convolution of few pixels on tensor cores, where time goes by in waiting: a block is 16
-// pixels and 16 channels, and each warp takes a part of the depth. Registers are filled straight
-// from global memory, and nothing waits for what does not need it: first come the inputs of the
-// epilogue and the filter's words, then places in the image are found, and all words of a step are
-// on their way before its products. Sides may order the depth as they like if they do it alike, so
-// a lane loads neighbouring words and takes them for those that its fragments ask for.
+// Binary convolution of few pixels on tensor cores, whose time is mostly waiting. A block computes
+// 16 pixels and 16 channels, and each warp takes a part of the depth. Registers are filled straight
+// from global memory, and no load waits for another that it does not need: first come the inputs of
+// the epilogue and the filter's words, then the places in the image are found, and all words of a
+// step are loading before its products begin. The depth may be in any order that both sides share,
+// so a lane loads neighbouring words and uses them in the place of those that its fragments ask
+// for.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_SMALL_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_SMALL_H_
 
@@ -34,7 +35,7 @@ LE_DEVICE void Bconv2dSmall(const Bconv2dArgs& a) {
     constexpr int kStepWords = SmallRows<kTile>::kStepWords;
     constexpr int kWords = SmallRows<kTile>::kWords;
     LE_SHARED_DYNAMIC(shared);
-    // [warps][16 pixels][16 channels]: ones of the pixel - 2 common ones.
+    // [warps][16 pixels][16 channels]: the pixel's ones less twice the ones in common.
     int32_t* const partial = reinterpret_cast<int32_t*>(shared);
     const int thread = static_cast<int>(threadIdx.x);
     const int threads = static_cast<int>(blockDim.x);
@@ -49,12 +50,12 @@ LE_DEVICE void Bconv2dSmall(const Bconv2dArgs& a) {
     const int m0 = block.quotient * kSize;
     const int n0 = half * kSize;
     const int pixels = a.batch * a.out_height * a.out_width;
-    // The last word's high half may hold no channel: then its bits are all that is to do.
+    // The high half of the last word may hold no channel: the block then only writes its bits.
     const bool has_channels = n0 < a.out_channels;
     const int group =
         has_channels && a.group_out_channels < a.out_channels ? n0 / a.group_out_channels : 0;
 
-    // Of this thread's values, which have one channel.
+    // The inputs of this thread's values, which all have the same channel.
     const int own_channel = n0 + thread % kSize;
     RowInputs<1> inputs[SmallTile::kValues] = {};
     LE_UNROLL
@@ -153,7 +154,7 @@ LE_DEVICE void Bconv2dSmall(const Bconv2dArgs& a) {
       if (i >= kSize * kSize) break;
       const int pixel = m0 + i / kSize;
       RowInputs<1> own = inputs[0];
-      if (v > 0) own = inputs[1];  // by a constant, as they are in registers
+      if (v > 0) own = inputs[1];  // only constants can index registers
       uint32_t bits[1] = {0};
       if (pixel < pixels && own_channel < a.out_channels) {
         int32_t more[1] = {0};

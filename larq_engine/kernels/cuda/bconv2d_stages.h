@@ -1,10 +1,10 @@
-// What kernels have in common that compute a convolution as a product of matrices in steps: where a
-// block lies in it, and how its threads copy the rows of a step into a stage of shared memory,
-// first those of pixels, then those of channels.
+// Code that kernels share which compute a convolution as a product of matrices in steps: the place
+// of a block in the product, and the copies of a step's rows into a stage of shared memory, first
+// the rows of pixels, then those of channels.
 //
-// A Stage says of how many rows and words a step is (kM, kN, kStepWords), how many threads copy it
-// (kThreads), how many words lie together in the image (kCopyWords), and where a 16-byte part of a
-// row lies (kRowBytes, RowPart).
+// A Stage has the numbers of rows and words of a step (kM, kN, kStepWords), the number of threads
+// that copy it (kThreads), the number of words that are contiguous in the image (kCopyWords), and
+// the place of a 16-byte part of a row (kRowBytes, RowPart).
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_STAGES_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_STAGES_H_
 
@@ -18,10 +18,11 @@ namespace larq_engine::cuda {
 struct BlockPlace {
   int m0;  // the first output pixel
   int group;
-  int first_channel;  // of the group
-  int n0;             // the first channel, from the group's on
+  int first_channel;  // the first channel of the group
+  int n0;             // the first channel of the block, counted from first_channel
 
-  // Blocks that are neighbours have the same pixels, which then are in the cache.
+  // Returns the place of a block. Neighbouring blocks have the same pixels, which the cache then
+  // holds.
   template <class Stage>
   LE_DEVICE static BlockPlace Of(const Bconv2dArgs& a, int block) {
     const int group_tiles = (a.group_out_channels + Stage::kN - 1) / Stage::kN;
@@ -33,22 +34,23 @@ struct BlockPlace {
   }
 };
 
-// What one thread copies: of some rows always the same words of a step.
+// The copies of one thread: it copies the same words of a step for each of its rows.
 template <class Stage>
 struct ImageCopies {
-  // Single words come in pairs: more rows of a thread would need more registers than there are.
+  // Single words are copied in pairs: with more rows, a thread would need more registers than there
+  // are.
   static constexpr int kWords = Stage::kCopyWords == 1 ? 2 : Stage::kCopyWords;
   static constexpr int kPlaces = kWords / Stage::kCopyWords;
-  static constexpr int kParts = Stage::kStepWords / kWords;  // of a row
+  static constexpr int kParts = Stage::kStepWords / kWords;  // the parts of a row
   static constexpr int kRowsAtOnce = Stage::kThreads / kParts;
-  static constexpr int kRows = Stage::kM / kRowsAtOnce;  // of a thread
-  // All rows of a thread are shifted alike in a stage.
+  static constexpr int kRows = Stage::kM / kRowsAtOnce;  // the rows of a thread
+  // All rows of a thread have the same swizzle in a stage.
   static_assert(Stage::kM % kRowsAtOnce == 0 && kRowsAtOnce % 8 == 0);
 
   TapWindow windows[kRows];
   DepthPlace places[kPlaces];
   DepthPlace step;
-  uint32_t to;  // in a stage, of the first row
+  uint32_t to;  // the first row's offset in a stage
 
   LE_DEVICE ImageCopies(const Bconv2dArgs& a, const BlockPlace& block, const PlanePair& pair,
                         int thread) {
@@ -87,8 +89,8 @@ struct FilterCopies {
   static_assert(Stage::kN % kRowsAtOnce == 0 && kRowsAtOnce % 8 == 0);
 
   const uint32_t* from;
-  int channels_left;  // from the first row's on
-  int words_left;     // of the depth, from this thread's on
+  int channels_left;  // counted from the first row's channel
+  int words_left;     // of the depth, counted from this thread's words
   uint32_t to;
 
   LE_DEVICE FilterCopies(const Bconv2dArgs& a, const BlockPlace& block, const PlanePair& pair,
@@ -103,7 +105,7 @@ struct FilterCopies {
   }
 
   LE_DEVICE void Issue(const Bconv2dArgs& a, uint32_t stage) {
-    // A filter is a whole number of the shorter steps.
+    // A filter is a whole number of steps of 16 words, but not of longer steps.
     const bool has_words = Stage::kStepWords == kFilterStepWords || words_left > 0;
     LE_UNROLL
     for (int i = 0; i < kRows; ++i) {

@@ -1,11 +1,12 @@
-// Large plain products of bits on chips of 9.0: what is multiplied lies in the image as it is, so
-// that the chip copies it by itself. Two warpgroups multiply and make the output, and one thread of
-// a third fetches, steps ahead, also while they make it:
+// Large products of bits on compute capability 9.0, where the rows of the product lie in the image
+// as they are, so that the chip copies them by tensor maps (TMA). Two warpgroups multiply and make
+// the output. One thread of a third warpgroup fetches, several steps ahead, also while the output
+// is made:
 //
 //   fetch  -> full stages ->  multiply
 //          <- empty stages <-
 //
-// Blocks stay, and take one part of the product after the other.
+// The blocks are persistent: each computes one tile of the product after the other.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_TMA_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_TMA_H_
 
@@ -16,7 +17,7 @@
 
 namespace larq_engine::cuda {
 
-// Shared memory, as addresses in it.
+// The layout of shared memory, as addresses in it.
 template <TmaTile kTile>
 struct TmaMemory {
   static constexpr int kStages = kTile.stages;
@@ -48,13 +49,13 @@ struct TmaMemory {
   }
 };
 
-// A warp arrives when all its lanes have come.
+// Arrives at a barrier for the whole warp, once all of its lanes have come here.
 LE_DEVICE void ArriveAsWarp(uint32_t barrier, int lane) {
   __syncwarp();
   if (lane == 0) Arrive(barrier);
 }
 
-// The stage that is next, and how often it was.
+// The next stage, and the number of times that the ring of stages was used up before.
 template <int kStages>
 struct StageTurn {
   int stage = 0;
@@ -67,8 +68,8 @@ struct StageTurn {
   }
 };
 
-// The parts of the product. Those that are under way together have few rows and columns between
-// them, which then are in the second cache.
+// A tile of the product. Tiles that are computed at the same time share few rows and columns, which
+// the L2 cache then holds.
 struct TilePlace {
   int m0;  // the first pixel
   int n0;  // the first channel
@@ -80,7 +81,7 @@ struct TilePlace {
     return (a.out_channels + TmaTile::kN - 1) / TmaTile::kN;
   }
   LE_DEVICE static TilePlace Of(const Bconv2dArgs& a, int tile) {
-    constexpr int kGroup = 16;  // tiles on top of each other
+    constexpr int kGroup = 16;  // tiles of a column that follow one another
     const int in_group = kGroup * TilesN(a);
     const int first = tile / in_group * kGroup;
     const int left = TilesM(a) - first;
@@ -89,7 +90,7 @@ struct TilePlace {
     return {(first + place % rows) * TmaTile::kM, place / rows * TmaTile::kN};
   }
 
-  // Calls body(tile) for all of this block.
+  // Calls body(tile) for all tiles of this block.
   template <class Body>
   LE_DEVICE static void ForEach(const Bconv2dArgs& a, const Body& body) {
     const int tiles = TilesM(a) * TilesN(a);
@@ -105,14 +106,15 @@ LE_DEVICE int TmaSteps(const Bconv2dArgs& a) {
   return (a.tap_words + TmaTile::kStepWords - 1) / TmaTile::kStepWords;
 }
 
-// One thread.
+// Fetches the stages of all tiles of the block. One thread calls it.
 template <TmaTile kTile>
 LE_DEVICE void FetchTiles(const Bconv2dTmaArgs& args, const TmaMemory<kTile>& memory) {
   StageTurn<kTile.stages> turn;
   TilePlace::ForEach(args.layer, [&](int tile) {
     const TilePlace place = TilePlace::Of(args.layer, tile);
     for (int step = 0; step < TmaSteps(args.layer); ++step) {
-      // In the first round the phase before the first has ended.
+      // In the first round the stages are empty: the phase before a barrier's first counts as
+      // ended.
       WaitForPhase(memory.Empty(turn.stage), turn.round % 2 ^ 1);
       const uint32_t full = memory.Full(turn.stage);
       const uint32_t stage = memory.Stage(turn.stage);
@@ -125,7 +127,7 @@ LE_DEVICE void FetchTiles(const Bconv2dTmaArgs& args, const TmaMemory<kTile>& me
   });
 }
 
-// What MultiplyStep and HalfRowOnes ask of a stage.
+// The sizes of a stage that MultiplyStep and HalfRowOnes need.
 struct TmaStage {
   static constexpr int kM = TmaTile::kM;
   static constexpr int kN = TmaTile::kN;
@@ -138,7 +140,8 @@ struct TmaStage {
   }
 };
 
-// Shared memory besides the stages. Each warp copies its constants, so that it waits for no other.
+// Shared memory besides the stages. Each warp copies its own constants, so that it need not wait
+// for another.
 struct TmaOutputs {
   union OfWarp {
     Corner corner;
@@ -149,7 +152,8 @@ struct TmaOutputs {
 };
 static_assert(sizeof(TmaOutputs) == TmaTile::kOutputBytes);
 
-// What a warp's epilogue reads: its own copy of the constants, and the residual of its 16 pixels.
+// Fetches the inputs of a warp's epilogue: its own copy of the constants, and the residual of its
+// 16 pixels.
 LE_DEVICE void FetchForWarp(const Bconv2dArgs& a, const BlockPlace& block, uint32_t to, int warp,
                             int lane) {
   const BlockPlace own{block.m0 + 16 * warp, block.group, block.first_channel, block.n0};
@@ -157,9 +161,10 @@ LE_DEVICE void FetchForWarp(const Bconv2dArgs& a, const BlockPlace& block, uint3
   CommitCopies();
 }
 
-// Where a part becomes bits by thresholds, its sums are held, and the bits are made behind the
-// first products of the next part. So tensor cores wait for little between two parts. Any other
-// output is made at once, as making it takes more registers than are left beside held sums.
+// Multiplies all tiles of the block and makes their output. If the output is bits by thresholds, a
+// tile's sums are held, and become bits behind the first products of the next tile, so that tensor
+// cores wait little between two tiles. Any other output is made at once, as making it takes more
+// registers than held sums leave.
 template <TmaTile kTile>
 LE_DEVICE void MultiplyTiles(const Bconv2dArgs& a, const TmaMemory<kTile>& memory,
                              unsigned char* shared) {
@@ -170,7 +175,7 @@ LE_DEVICE void MultiplyTiles(const Bconv2dArgs& a, const TmaMemory<kTile>& memor
   TmaOutputs::OfWarp& own = outputs.warps[warp];
   const auto row_ones = [&](int row) { return outputs.ones[row]; };
   const int steps = TmaSteps(a);
-  // Products of two steps are under way then, if there are as many.
+  // The epilogue runs while the products of two steps are under way, if there are two.
   const int epilogue_step = steps > 1 ? 1 : 0;
   const bool can_hold = HeldSums<TmaTile::kN>::CanHold(a);
   HeldSums<TmaTile::kN> held;
@@ -179,7 +184,7 @@ LE_DEVICE void MultiplyTiles(const Bconv2dArgs& a, const TmaMemory<kTile>& memor
     BlockPlace block{};
     int32_t c[TmaTile::kN / 2];
     int ones = 0;
-    int before = 0;  // the stage of the step before
+    int before = 0;  // the stage of the previous step
     for (int step = 0; step < steps; ++step) {
       WaitForPhase(memory.Full(turn.stage), turn.round % 2);
       MultiplyStep<TmaStage>(c, memory.Stage(turn.stage), step, thread);
@@ -187,7 +192,7 @@ LE_DEVICE void MultiplyTiles(const Bconv2dArgs& a, const TmaMemory<kTile>& memor
         held.Finish(a, warp * 16, own.constants, row_ones);
         const TilePlace place = TilePlace::Of(a, tile);
         block = {place.m0, 0, 0, place.n0};
-        __syncwarp();  // all have read the constants of the part before
+        __syncwarp();  // all lanes have read the constants of the previous tile
         FetchForWarp(a, block, SharedAddress(&own.constants), warp, lane);
       }
       ones += HalfRowOnes<TmaStage>(shared + turn.stage * TmaTile::kStageBytes, thread);
@@ -200,8 +205,8 @@ LE_DEVICE void MultiplyTiles(const Bconv2dArgs& a, const TmaMemory<kTile>& memor
     ArriveAsWarp(memory.Empty(before), lane);
     WaitCopies<0>();  // for the epilogue
 
-    // A warp counts the ones of its own rows, and reads no others. Those of the part before have
-    // been read when it arrives above.
+    // A warp counts the ones of its own rows, and reads no others. Its lanes have read those of the
+    // previous tile when the warp arrives above.
     ones += __shfl_xor_sync(~0u, ones, 1);
     if (thread % 2 == 0) outputs.ones[thread / 2] = ones;
     __syncwarp();
@@ -209,7 +214,7 @@ LE_DEVICE void MultiplyTiles(const Bconv2dArgs& a, const TmaMemory<kTile>& memor
       held.Take(block, c);
       return;
     }
-    held = {};  // else the compiler keeps its registers
+    held = {};  // otherwise the compiler keeps its registers
     const auto value = [&](int, int j, int e) { return c[4 * j + e]; };
     if (HasOwn(a) && a.output.epilogue != Bconv2dOutput::kThreshold) {
       FinishFloats<1, TmaTile::kN / 8, /*kMayBeOutside=*/false>(

@@ -1,9 +1,9 @@
-// Binary convolution on the tensor cores of chips 9.0, for large products: as in bconv2d_mma.h, but
-// the matrices are multiplied from shared memory, by warpgroups, while their threads copy the rows
-// of later steps and count the ones of this one.
+// Binary convolution on the tensor cores of compute capability 9.0, for large products. It works as
+// in bconv2d_mma.h, but warpgroups multiply the matrices straight from shared memory, while their
+// threads copy the rows of later steps and count the ones of this step.
 //
-// Rows are gathered by asynchronous copies, as there: any convolution. bconv2d_tma.h lets the chip
-// copy, where there is nothing to gather.
+// Asynchronous copies gather the rows, as in bconv2d_mma.h, so that any convolution is possible. In
+// bconv2d_tma.h the chip copies rows that need no gathering.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_WGMMA_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_WGMMA_H_
 
@@ -24,14 +24,14 @@ struct WgmmaStage {
   static constexpr int kSharedBytes = kTile.shared_bytes();
   static constexpr int kStageBytes = kSharedBytes / kTile.stages;
 
-  // As RowsDescriptor has it.
+  // Returns the offset of a 16-byte part of a row, in the layout of RowsDescriptor.
   LE_DEVICE static uint32_t RowPart(int row, int part) {
     return static_cast<uint32_t>(row * kRowBytes + ((part ^ row) & 7) * 16);
   }
 };
 
-// The products of a step, of the warpgroup's 64 rows and of all columns. They are a group. Those of
-// the first step are what `c` becomes, and those of others are added.
+// Issues the products of a step, of the warpgroup's 64 rows and all columns, as one group. The
+// first step's products replace `c`, and those of the others are added to it.
 template <class Stage>
 LE_DEVICE void MultiplyStep(int32_t (&c)[Stage::kN / 2], uint32_t stage, int step, int thread) {
   const uint64_t rows =
@@ -40,13 +40,13 @@ LE_DEVICE void MultiplyStep(int32_t (&c)[Stage::kN / 2], uint32_t stage, int ste
   WgmmaFence(c);
   LE_UNROLL
   for (int k = 0; k < Stage::kStepWords / 8; ++k) {
-    const uint64_t at = static_cast<uint64_t>(k) * 32 / 16;  // 256 bits further
+    const uint64_t at = static_cast<uint64_t>(k) * 32 / 16;  // advances by 256 bits
     WgmmaAnd<Stage::kN>(c, rows + at, columns + at, /*adds=*/k > 0 || step > 0);
   }
   WgmmaCommit();
 }
 
-// The ones of a pixel's row, by two threads, a half each.
+// Returns the ones in half a pixel's row: two threads count a row.
 template <class Stage>
 LE_DEVICE int HalfRowOnes(const unsigned char* stage, int thread) {
   static_assert(Stage::kThreads == 2 * Stage::kM);
@@ -62,7 +62,7 @@ LE_DEVICE int HalfRowOnes(const unsigned char* stage, int thread) {
   return ones;
 }
 
-// Shared memory after the product.
+// The layout of shared memory after the product.
 template <WgmmaTile kTile>
 struct WgmmaOutputs {
   int32_t ones[WgmmaTile::kM];
@@ -84,7 +84,8 @@ LE_DEVICE void Bconv2dWgmma(const Bconv2dArgs& a) {
     ImageCopies<Stage> image(a, block, {0, 0}, thread);
     FilterCopies<Stage> filter(a, block, {0, 0}, thread);
     const int steps = (a.filter_words + Stage::kStepWords - 1) / Stage::kStepWords;
-    // In the stage behind the last step's, and behind the ones in stage 0.
+    // The constants are at the end of the stage behind that of the last step, and so behind the
+    // ones, even if that is stage 0.
     using Constants = EpilogueConstants<Stage::kN>;
     static_assert(sizeof(Outputs::ones) + sizeof(Constants) <= Stage::kStageBytes);
     const int constants_place =
@@ -101,12 +102,13 @@ LE_DEVICE void Bconv2dWgmma(const Bconv2dArgs& a) {
             a, block, stages + static_cast<uint32_t>(constants_place), thread);
       }
       ++next;
-      CommitCopies();  // a group each step, so that counting them tells which have arrived
+      CommitCopies();  // a group for each step, so that WaitCopies counts steps
     };
 
     int32_t c[kTile.n / 2];
     int ones = 0;
-    // While a step is multiplied the one before may be as well, so that many stages are in use.
+    // While a step is multiplied, the products of the step before may still run, so that two stages
+    // are in use.
     for (int i = 0; i < kTile.stages - 2; ++i) copy_next();
     for (int step = 0; step < steps; ++step) {
       WaitCopies<kTile.stages - 3>();

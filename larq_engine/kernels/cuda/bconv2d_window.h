@@ -1,4 +1,4 @@
-// Where the taps of an output pixel lie in the image, found without a division for each.
+// Finds where the taps of an output pixel lie in the image, without a division for each tap.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_WINDOW_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_WINDOW_H_
 
@@ -7,7 +7,7 @@
 
 namespace larq_engine::cuda {
 
-// A place in the depth: a tap, and a word of it.
+// A place in the depth: a tap and one of its words.
 struct DepthPlace {
   int ty;
   int tx;
@@ -19,7 +19,7 @@ struct DepthPlace {
     return {row.quotient, row.rest, tap.rest};
   }
 
-  // To the place as far behind this one as `step` is behind the first.
+  // Advances to the place that is as far behind this one as `step` is behind the first.
   LE_DEVICE void Advance(const Bconv2dArgs& a, const DepthPlace& step) {
     word += step.word;
     tx += step.tx;
@@ -34,37 +34,38 @@ struct DepthPlace {
     }
   }
 
-  // In the image, from the pixel's first tap, in words.
+  // Returns the offset in the image from the pixel's first tap, in words.
   LE_DEVICE int Offset(const Bconv2dArgs& a) const {
     return (ty * a.dilation_height * a.in_width + tx * a.dilation_width) * a.pixel_words + word;
   }
 
-  // What TapWindow::taps has where the tap is inside. Behind the depth's end: what it never has.
+  // Returns the bits that TapWindow::taps has if the tap is inside the image. Behind the end of the
+  // depth these are bits that it never has.
   LE_DEVICE uint32_t TapBits(const Bconv2dArgs& a) const {
     return ty < a.filter_height ? 1u << ty | 1u << (16 + tx) : ~0u;
   }
 };
 
-// Words that one load brings.
+// Words that one load reads.
 template <int kWords>
 struct alignas(4 * kWords) LoadedWords {
   uint32_t w[kWords];
 };
 
 struct TapWindow {
-  int32_t offset;  // of the first tap in the image, in words
-  uint32_t taps;   // inside: a bit for each row of the filter, and from 16 on for each column
+  int32_t offset;  // the first tap's in the image, in words
+  uint32_t taps;   // a bit for each row of the filter inside the image, and from 16 on for columns
 
   LE_DEVICE bool Has(uint32_t tap_bits) const { return (taps & tap_bits) == tap_bits; }
 };
 
-// The bits [first, last) of an axis with at most kMaxFilterSize taps.
+// Returns a mask of the bits [first, last), for an axis with at most kMaxFilterSize taps.
 LE_DEVICE uint32_t InsideBits(const InsideTaps& taps) {
   const int first = taps.first < kMaxFilterSize ? taps.first : kMaxFilterSize;
   return ((1u << taps.last) - 1u) & ~((1u << first) - 1u);
 }
 
-// An output pixel.
+// The coordinates of an output pixel.
 struct PixelPlace {
   int image;
   int y;
@@ -76,7 +77,7 @@ struct PixelPlace {
     return {image.quotient, image.rest, line.rest};
   }
 
-  // To the pixel as far behind this one as `step` is behind the first.
+  // Advances to the pixel that is as far behind this one as `step` is behind the first.
   LE_DEVICE void Advance(const Bconv2dArgs& a, const PixelPlace& step) {
     image += step.image;
     y += step.y;
@@ -92,8 +93,8 @@ struct PixelPlace {
   }
 };
 
-// Of an output pixel, in a group whose channels begin at `first_word` of the image's pixels. Behind
-// the last pixel no tap is inside.
+// Returns the taps of an output pixel, in a group whose channels begin at `first_word` of the
+// image's pixels. A pixel behind the last one has no taps inside.
 LE_DEVICE TapWindow MakeTapWindow(const Bconv2dArgs& a, const PixelPlace& place, int first_word) {
   if (place.image >= a.batch) return {0, 0};
   const int left = place.x * a.stride_width - a.pad_left;
@@ -106,7 +107,7 @@ LE_DEVICE TapWindow MakeTapWindow(const Bconv2dArgs& a, const PixelPlace& place,
           row_bits | col_bits << 16};
 }
 
-// Of the pixels `first`, first + step, ...
+// Finds the taps of the pixels `first`, first + step, ...
 template <int kRows>
 LE_DEVICE void MakeTapWindows(const Bconv2dArgs& a, int first, int step, int first_word,
                               TapWindow (&windows)[kRows]) {

@@ -1,6 +1,7 @@
-// Convolution of floats as a product of matrices whose left one is never made: a block computes a
-// tile of output pixels and channels, and copies the taps and weights of a few steps of the depth
-// ahead. Every tile sums in the order of Conv2dArgs, so that results do not depend on it.
+// Convolution of floats as a product of matrices whose left one is never stored (implicit im2col):
+// a block computes a tile of output pixels and channels, and copies the taps and weights of the
+// next few steps of the depth ahead. Every tile sums in the order of Conv2dArgs, so that results do
+// not depend on the tile.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_CONV2D_H_
 #define LARQ_ENGINE_KERNELS_CUDA_CONV2D_H_
 
@@ -11,12 +12,12 @@
 
 namespace larq_engine::cuda {
 
-// These are the taps of an output pixel that are inside the image.
+// The taps of an output pixel that are inside the image.
 struct TapLines {
   uintptr_t first;  // the address of the window's first value, which may lie outside
-  int top;          // the window's, in the image
-  int begin;        // of each of the filter's lines: the first value inside,
-  int count;        // and how many follow
+  int top;          // the window's first line, in the image
+  int begin;        // the first value inside of each of the filter's lines
+  int count;        // the number of values inside from there on
 };
 
 LE_DEVICE TapLines FindTapLines(const Conv2dArgs& a, int64_t pixel) {
@@ -32,12 +33,12 @@ LE_DEVICE TapLines FindTapLines(const Conv2dArgs& a, int64_t pixel) {
           start.top, begin * w.channels, (end > begin ? end - begin : 0) * w.channels};
 }
 
-// A thread copies the taps of a window in one of these ways.
+// The ways in which a thread copies the taps of a window.
 enum class TapCopies {
   kValues,  // single values of any window
   kFours,   // four channels of any window
   kPixel,   // four channels of a window of one pixel, which needs no division
-  kFew,     // single values of 3 x 3 taps that have at most 32: a bit says which are inside
+  kFew,     // up to 32 single values of 3 x 3 taps: bits tell which are inside
 };
 
 inline constexpr int kFewTaps = 32;
@@ -46,12 +47,12 @@ LE_DEVICE TapCopies FindTapCopies(const ImageWindow& w) {
   if (w.channels % 4 == 0) {
     return HasFilter(w, 1) ? TapCopies::kPixel : TapCopies::kFours;
   }
-  // Three lines that are this short end within 32 bits.
+  // Offsets in three lines of this length fit into 32 bits.
   const bool is_few = HasFilter(w, 3) && w.channels <= kFewTaps / 9 && w.in_width < 1 << 26;
   return is_few ? TapCopies::kFew : TapCopies::kValues;
 }
 
-// Bit i says whether value i of the few is inside.
+// Returns a mask whose bit i tells whether value i of the few is inside.
 LE_DEVICE uint32_t FindFewTaps(const ImageWindow& w, const TapLines& lines) {
   if (lines.count == 0) return 0;
   const uint32_t line = ((1u << lines.count) - 1u) << lines.begin;
@@ -63,8 +64,8 @@ LE_DEVICE uint32_t FindFewTaps(const ImageWindow& w, const TapLines& lines) {
   return inside;
 }
 
-// Fills a thread's part of the left tile by copying: kRows rows of it, kApart apart, each the taps
-// of an output pixel from `pixel` on.
+// Fills a thread's part of the left tile by copying: kRows rows of it, kApart apart, where each row
+// has the taps of an output pixel, and the first is `pixel`.
 template <int kRows, int kApart>
 class CopiedTaps {
  public:
@@ -79,7 +80,7 @@ class CopiedTaps {
     }
   }
 
-  // Four values of the depth of each.
+  // Copies four values of the depth for each row.
   LE_DEVICE void Fill(int depth, float* to) const {
     const uint32_t address = SharedAddress(to);
     if (copies_ == TapCopies::kPixel) return CopyPixel(depth, address);
@@ -89,13 +90,13 @@ class CopiedTaps {
       for (int i = 0; i < 4; ++i) CopyFew(depth + i, address + 4 * static_cast<uint32_t>(i));
       return;
     }
-    // It is slow in any case, so its code is there once.
+    // This way is slow in any case, so the loop is not unrolled.
     LE_NO_UNROLL
     for (int i = 0; i < 4; ++i) Copy<4>(depth + i, address + 4 * static_cast<uint32_t>(i));
   }
 
  private:
-  // Zeros outside the image and behind the depth, where the address is none that is read.
+  // Copies zeros outside the image and behind the depth, where the address is not read.
   template <int kBytes>
   LE_DEVICE void Copy(int depth, uint32_t to) const {
     const ImageWindow& w = a_.window;
@@ -145,12 +146,13 @@ class CopiedTaps {
   uint32_t few_[kRows];
 };
 
-// Finishes what a block has summed, kCount channels a thread at a time. Threads of a word of
-// channels are in one warp if bits come of them, so that a narrow tile needs more of them then.
+// Finishes the sums of a block, kCount channels for each thread at a time. If the program makes
+// bits, the threads of a word of channels are in one warp, so that a narrow tile needs more
+// threads.
 template <int kCount, int kPixels, int kChannels, int kThreads>
 LE_DEVICE void FinishTile(const Conv2dArgs& a, const float* sums, int row_floats,
                           int64_t first_pixel, int first_channel) {
-  constexpr int kLanes = kChannels / kCount;  // of a pixel
+  constexpr int kLanes = kChannels / kCount;  // threads of a pixel
   static_assert(kPixels * kLanes % kThreads == 0);
   const bool is_narrow = kChannels < kWarp && a.program.bits != nullptr;
   const int lanes = is_narrow ? kWarp / kCount : kLanes;
@@ -164,14 +166,14 @@ LE_DEVICE void FinishTile(const Conv2dArgs& a, const float* sums, int row_floats
   }
 }
 
-// `Left` fills the left tile from `source`.
+// Computes a tile of the output. `Left` fills the left tile from `source`.
 template <int kPixels, int kChannels, int kStages, template <int, int> class Left, class Source>
 LE_DEVICE void MultiplyTile(const Conv2dArgs& a, const Source& source) {
   constexpr int kThreads = kPixels * kChannels / 16;
-  constexpr int kColumns = kChannels / 4;  // of threads: each has 4 pixels and 4 channels
+  constexpr int kColumns = kChannels / 4;  // columns of threads, each with 4 pixels and 4 channels
   constexpr int kLines = kPixels / 4;
   constexpr int kStageFloats = (kPixels + kChannels) * kConvPitch;
-  // Copies of 4 floats: a thread begins with one of the 4 of a row, and always has the same.
+  // Copies bring 4 floats. A row of a step has 4 of them, and a thread always copies the same one.
   constexpr int kPixelCopies = kPixels * 4 / kThreads;
   constexpr int kFilterCopies = (kChannels * 4 + kThreads - 1) / kThreads;
   static_assert(kPixels * 4 % kThreads == 0 && kThreads % kWarp == 0 && kChannels % 16 == 0);
@@ -211,7 +213,7 @@ LE_DEVICE void MultiplyTile(const Conv2dArgs& a, const Source& source) {
   const int line = thread / kColumns;
   const int column = thread % kColumns;
   float sums[4][4] = {};
-  // The code of copies is long, so it is there once.
+  // The code of copies is long, so the loop is not unrolled.
   LE_NO_UNROLL
   for (int step = 1 - kStages; step < steps; ++step) {
     if (step >= 0) {
@@ -243,7 +245,7 @@ LE_DEVICE void MultiplyTile(const Conv2dArgs& a, const Source& source) {
   WaitCopies<0>();
   __syncthreads();
 
-  // Through shared memory, so that a thread gets channels of a pixel.
+  // The sums go through shared memory, so that a thread gets several channels of a pixel.
   constexpr int kRow = kChannels + 4;
   static_assert(kPixels * kRow <= kStages * kStageFloats);
   LE_UNROLL

@@ -5,7 +5,7 @@ namespace {
 
 constexpr int kWordBits = 32;
 
-// The smallest comes last.
+// The rows, with the smallest tile last.
 constexpr Conv2dRow kRows[] = {
     {KernelId::conv2d_64x64, 64, 64},
     {KernelId::conv2d_128x32, 128, 32},

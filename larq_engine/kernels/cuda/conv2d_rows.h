@@ -1,4 +1,4 @@
-// The choice among the kernels of float convolutions. Their results are the same.
+// The choice among the kernels of float convolutions. All of them give the same results.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_CONV2D_ROWS_H_
 #define LARQ_ENGINE_KERNELS_CUDA_CONV2D_ROWS_H_
 
@@ -11,7 +11,7 @@ namespace larq_engine::cuda {
 
 struct Conv2dRow {
   KernelId kernel;
-  int pixels;  // of a block's tile
+  int pixels;  // output pixels of a block's tile
   int channels;
 
   int32_t channel_tiles(const Conv2dArgs& args) const;
@@ -19,18 +19,19 @@ struct Conv2dRow {
 };
 
 std::span<const Conv2dRow> Conv2dRows();
-// A tile that is narrower than a word of bits has all channels.
+// Tells whether the row computes a layer. A tile that is narrower than a word of bits must have all
+// channels.
 bool Takes(const Conv2dRow& row, const Conv2dArgs& args);
 std::span<const Conv2dRow> DepthwisePointwiseRows();
 
-// Large tiles read least; small ones are for where large ones would leave a part of the chip
-// without work. Pure functions.
+// Returns the row for a layer. Large tiles read the least memory; small ones are chosen if large
+// ones would leave a part of the chip idle. Pure functions.
 const Conv2dRow& SelectConv2d(const Conv2dArgs& args, const Chip& chip);
 const Conv2dRow& SelectDepthwisePointwise(const Conv2dArgs& pointwise, const Chip& chip);
 
-// Whether a kernel computes the depthwise convolution within that of the pixels that it makes, as
-// far as windows and channels say. Not for more channels than a tile has: each tile computes the
-// depthwise convolution anew.
+// Tells whether one kernel may compute the depthwise convolution and the 1x1 convolution behind it,
+// as far as windows and channels decide this. The output may have no more channels than a tile, as
+// each tile computes the depthwise convolution anew.
 bool TakesDepthwisePointwise(const DepthwiseArgs& depthwise, const Conv2dArgs& pointwise);
 
 }  // namespace larq_engine::cuda

@@ -1,4 +1,4 @@
-// Depthwise convolution of floats: a thread has a few channels of a pixel.
+// Depthwise convolution of floats, with a thread for a few channels of a pixel.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_DEPTHWISE_H_
 #define LARQ_ENGINE_KERNELS_CUDA_DEPTHWISE_H_
 
@@ -8,8 +8,8 @@
 
 namespace larq_engine::cuda {
 
-// Adds up a window's products for a thread's channels: value(ty, tx) is what a tap has. kFilter is
-// the window's lines and columns, or 0 for any.
+// Returns the sums of a window's products for a thread's channels. value(ty, tx) returns the values
+// of a tap. kFilter is the window's lines and columns, or 0 for any window.
 template <int kCount, int kFilter, class Value>
 LE_DEVICE Values<kCount> SumOfTaps(const DepthwiseArgs& a, int channel, const Value& value) {
   const int height = kFilter > 0 ? kFilter : a.window.filter_height;
@@ -29,7 +29,8 @@ LE_DEVICE Values<kCount> SumOfTaps(const DepthwiseArgs& a, int channel, const Va
   return sum;
 }
 
-// Several channels of a thread each come from one of the image, the same.
+// Returns the sums of a thread's channels. If it has several, each comes from the channel of the
+// image with the same number.
 template <int kCount, int kFilter>
 LE_DEVICE Values<kCount> DepthwiseSum(const DepthwiseArgs& a, const WindowStart& start,
                                       int out_channel) {
@@ -63,8 +64,8 @@ LE_DEVICE void DepthwiseConv2d(const DepthwiseArgs& a) {
   FinishValues(a.program, sum, my, a.out_channels);
 }
 
-// Of the greatest of kPool lines and columns, which the convolution's window slides over: each
-// thread finds those that it needs.
+// Computes a depthwise convolution of the image that a max pool with windows of kPool lines and
+// columns leaves. Each thread finds the pooled values that it needs.
 template <int kPool, int kFilter>
 LE_DEVICE void PooledDepthwise(const PooledDepthwiseArgs& a) {
   constexpr int kCount = 4;

@@ -1,5 +1,5 @@
-// A depthwise convolution and the convolution of a pixel that follows it: what the first makes goes
-// into the second one's left tile, and never to memory.
+// A depthwise convolution fused with the 1x1 convolution that follows it: the results of the first
+// go straight into the left tile of the second, and never to memory.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_DEPTHWISE_POINTWISE_H_
 #define LARQ_ENGINE_KERNELS_CUDA_DEPTHWISE_POINTWISE_H_
 
@@ -8,7 +8,7 @@
 
 namespace larq_engine::cuda {
 
-// What fills a thread's part of the left tile by computing it: see CopiedTaps.
+// Fills a thread's part of the left tile by computing it, where CopiedTaps copies it.
 template <int kRows, int kApart>
 class ComputedChannels {
  public:

@@ -1,4 +1,4 @@
-// Divisions on the device, of numbers of at least 0: without one where 31 bits hold the number.
+// Divisions of numbers of at least 0 on the device. A number of 31 bits takes no division.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_DIVIDE_H_
 #define LARQ_ENGINE_KERNELS_CUDA_DIVIDE_H_
 
@@ -16,7 +16,8 @@ struct Divided {
 LE_DEVICE bool HasLittlePlaces(int64_t number) { return number <= INT32_MAX; }
 
 LE_DEVICE Divided<int32_t> Divide(int32_t number, const Divisor& by) {
-  // The product's upper half is what 2^32 goes into it, so the number is doubled for 2^31.
+  // The upper half of the product is its quotient by 2^32. The multiplier is scaled for 2^31, so
+  // the number is doubled.
   const uint64_t product = uint64_t{2 * static_cast<uint32_t>(number)} * by.multiplier;
   const auto quotient = static_cast<int32_t>(static_cast<uint32_t>(product >> 32) >> by.shift);
   return {quotient, number - quotient * by.value};

@@ -1,14 +1,13 @@
-// A block of GPU threads on the CPU, for tests: kernels are compiled as they are, and device.h
-// gives them this in the place of CUDA. What a GPU leaves open is chosen badly on purpose:
-//  - Threads are fibers, which run in an order that is an option, so that a missing barrier gives
-//    wrong numbers. Under ThreadSanitizer they are threads of the system: there it is a report.
-//  - Asynchronous copies arrive as late as the rules allow, when they are waited for, or at once.
-//  - Products of warpgroups, which are asynchronous too, are computed at once where copies are
-//  late,
-//    and as late as the rules allow where copies are early. They see copies after a fence alone.
-//  - What the launches before have written is there when a thread has waited for it, and not
-//  before.
-//  - Shared memory is exactly as large as asked for, and full of rubbish.
+// A block of GPU threads on the CPU, for tests: kernels are compiled unchanged, and device.h gives
+// them this in the place of CUDA. Where a GPU leaves something open, the worst case is chosen on
+// purpose:
+//   - Threads are fibers, which run in a chosen order, so that a missing barrier gives wrong
+//     numbers. Under ThreadSanitizer they are system threads, and a missing barrier is a report.
+//   - Asynchronous copies arrive as late as the rules allow, when they are waited for, or at once.
+//   - Products of warpgroups, which are asynchronous too, are computed at once if copies are late,
+//     and as late as the rules allow if copies are early. They see copies only after a fence.
+//   - The writes of earlier launches are there only once a thread has waited for these launches.
+//   - Shared memory is exactly as large as asked for, and full of rubbish.
 // A kernel that breaks a rule ends the process with a message that names block and thread.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_EMULATED_GPU_H_
 #define LARQ_ENGINE_KERNELS_CUDA_EMULATED_GPU_H_
@@ -61,23 +60,23 @@ struct Dim3 {
 };
 
 struct Options {
-  // Of the threads, each time that one has to wait.
+  // The order in which threads run, each time that one has to wait.
   enum Order { kInTurns, kInTurnsFromLast, kFirstWarpFirst, kLastWarpFirst, kRandom };
   Order order = kInTurns;
-  uint64_t seed = 0;          // of kRandom
+  uint64_t seed = 0;          // for kRandom
   bool early_copies = false;  // and late products
-  // Completes the launches before, for a launch that begins early: it is called when a thread waits
-  // for them, and each has to. Where there is none, they are complete.
+  // Completes the earlier launches, for a launch that begins early. It is called when a thread
+  // first waits for them, and each thread has to wait. If it is empty, they are complete already.
   std::function<void()> complete_earlier = {};
 };
 
 struct Counters {
-  int64_t bank_conflicts = 0;  // times that a part of an ldmatrix had to be repeated
-  int64_t products = 0;        // of fragments, counted once a warp
-  int64_t copies = 0;          // asynchronous ones of threads
+  int64_t bank_conflicts = 0;  // repeated reads of parts of an ldmatrix
+  int64_t products = 0;        // of fragments, counted once for each warp
+  int64_t copies = 0;          // asynchronous copies of threads
 };
 
-// One asynchronous copy; what `from_bytes` leaves of `bytes` becomes zeros.
+// One asynchronous copy of `from_bytes`; the rest of `bytes` becomes zeros.
 struct Copy {
   unsigned char* to;
   const unsigned char* from;
@@ -90,7 +89,7 @@ struct Copy {
   }
 };
 
-// Where a number of threads wait for each other.
+// A barrier at which a number of threads wait for each other.
 struct Barrier {
   size_t expected = 0;
   size_t arrived = 0;
@@ -110,7 +109,7 @@ struct BoxCopy {
   uint32_t to;
 };
 
-// See emulated_tma.h.
+// A barrier with phases: see emulated_tma.h.
 struct PhaseBarrier {
   cuda::PhaseRule rule = {};
   bool is_fenced = false;
@@ -121,13 +120,13 @@ struct PhaseBarrier {
 using Product = std::function<void()>;
 
 struct Warp {
-  // What the lanes give to a collective operation, one behind the other. Two sets that take turns:
-  // before a lane may write into the first again, all have come to the operation between and so
-  // have read it.
+  // The operands that the lanes give to a collective operation, one after the other. There are two
+  // sets that take turns: before a lane may write into the first set again, all lanes have come to
+  // the operation in between, and so have read it.
   struct Operands {
-    static constexpr size_t kMaxBytes = 96;  // of a lane
+    static constexpr size_t kMaxBytes = 96;  // for a lane
     alignas(16) unsigned char bytes[kWarpLanes * kMaxBytes];
-    const void* operations[kWarpLanes];  // which all lanes must have in common
+    const void* operations[kWarpLanes];  // the same for all lanes, or it is a fault
   };
   Operands operands[2];
   Barrier barrier;
@@ -142,8 +141,8 @@ struct Thread {
   unsigned collectives = 0;                    // done so far
   std::vector<Copy> open_copies;               // not yet in a group
   std::vector<std::vector<Copy>> copy_groups;  // not yet waited for
-  std::vector<Copy> unfenced_copies;           // which products do not see yet
-  std::vector<uint32_t> unfenced_barriers;     // of which copies do not know yet
+  std::vector<Copy> unfenced_copies;           // not yet visible to products
+  std::vector<uint32_t> unfenced_barriers;     // not yet visible to copies
   bool registers_are_fenced = false;
   bool has_waited_for_launches = false;
   std::vector<Product> open_products;
@@ -190,7 +189,7 @@ struct Block {
 
 inline thread_local Thread* running = nullptr;
 
-// Fibers change the thread behind the compiler's back, but never the system's thread.
+// Fibers change `running` without the compiler's knowledge, but stay on one system thread.
 inline Thread& MyThread() { return *running; }
 inline Block& MyBlock() { return *running->block; }
 inline Warp& MyWarp() { return MyBlock().warps[running->number / kWarpLanes]; }
@@ -219,7 +218,7 @@ inline void Wait(Barrier& barrier) {
   barrier.all_arrived.wait(lock, [&] { return barrier.generation != generation; });
 }
 
-// A thread that ends will not come to the barrier any more.
+// Notes that a thread has ended, so that it will never come to the barrier.
 inline void Leave(Barrier& barrier) {
   const std::lock_guard lock(barrier.mutex);
   barrier.somebody_left = true;
@@ -228,7 +227,8 @@ inline void Leave(Barrier& barrier) {
 
 #else
 
-// All fibers of a block run on this system's thread, which has to be told of the change of stacks.
+// Switches from a fiber to the scheduler. All fibers of a block run on this system thread, and
+// AddressSanitizer has to be told that the stack changes.
 inline void SwitchToScheduler(Thread& thread) {
 #ifdef __SANITIZE_ADDRESS__
   __sanitizer_start_switch_fiber(thread.is_done ? nullptr : &thread.fake_stack,
@@ -261,7 +261,7 @@ inline void WaitForEarlierLaunches() {
   if (!complete) return;
   std::call_once(*MyBlock().earlier_launches, [&complete] {
     Thread* const me = running;
-    complete();  // which may run a launch, on this thread's stack
+    complete();  // may run a launch, on this thread's stack
     running = me;
   });
 }
@@ -269,7 +269,7 @@ inline void WaitForEarlierLaunches() {
 inline void BlockBarrier() { Wait(MyBlock().barrier); }
 inline void WarpBarrier() { Wait(MyWarp().barrier); }
 
-// All lanes of a warp come here and each gives `in`; rule(all, lane) is what a lane gets.
+// Runs a collective operation: each lane of a warp gives `in` and gets rule(all, lane).
 template <class In, class Rule>
 auto Collective(const In& in, const Rule& rule) {
   static_assert(std::is_trivially_copyable_v<In> && sizeof(In) <= Warp::Operands::kMaxBytes);
@@ -299,19 +299,19 @@ inline void CheckSharedAddress(uint32_t address, uint32_t bytes) {
   }
 }
 
-// `bytes` of shared memory at an address in it.
+// Returns the `bytes` of shared memory at an address within it.
 inline unsigned char* SharedAt(uint32_t address, uint32_t bytes) {
   CheckSharedAddress(address, bytes);
   return MyBlock().shared + address;
 }
 
-// The same as products see it.
+// Returns the same bytes as products see them.
 inline const unsigned char* FencedSharedAt(uint32_t address, uint32_t bytes) {
   CheckSharedAddress(address, bytes);
   return MyBlock().fenced_shared + address;
 }
 
-// Products see what was copied.
+// Makes a copy visible to products.
 inline void Show(const Copy& copy) {
   std::memcpy(MyBlock().fenced_shared + (copy.to - MyBlock().shared), copy.to, copy.bytes);
 }
@@ -336,7 +336,7 @@ inline void CommitCopyGroup() {
   MyThread().copy_groups.push_back(std::exchange(MyThread().open_copies, {}));
 }
 
-// Until at most `left` groups are on their way.
+// Waits until at most `left` groups are on their way.
 inline void WaitForCopyGroups(size_t left) {
   auto& groups = MyThread().copy_groups;
   while (groups.size() > left) {
@@ -409,7 +409,7 @@ inline void RunBlock(Block& block) {
 
 #else
 
-// Memory for fibers, kept from block to block; below each is a page that nobody may touch.
+// Stacks of fibers, kept from block to block. Below each stack is a page that no one may access.
 class Stacks {
  public:
   static constexpr size_t kBytes = size_t{256} << 10;
@@ -456,7 +456,7 @@ inline void SwitchToThread(Thread& thread) {
 }
 
 inline void RunBlock(Block& block) {
-  // A launch may run while a thread of another one waits for it.
+  // A launch may run while a thread of another launch waits for it, so each has its own stacks.
   static thread_local std::deque<Stacks> stacks_of_launches;
   static thread_local size_t running_launches = 0;
   if (stacks_of_launches.size() == running_launches) stacks_of_launches.emplace_back();
@@ -485,7 +485,7 @@ inline void RunBlock(Block& block) {
       if (thread->is_done || thread->waits_at != nullptr) continue;
       somebody_ran = true;
       SwitchToThread(*thread);
-      if (greedy) break;  // whoever is first in order and can run again does
+      if (greedy) break;  // the first thread in order that can run goes on
     }
     if (somebody_ran) continue;
     for (Thread& thread : block.threads) {
@@ -499,7 +499,7 @@ inline void RunBlock(Block& block) {
 
 #endif
 
-// Shared memory of a block, on a boundary that every swizzle begins at.
+// Shared memory of a block, aligned for every swizzle.
 class SharedBytes {
  public:
   explicit SharedBytes(size_t bytes)
@@ -533,7 +533,7 @@ class SharedBytes {
   unsigned char* data_;
 };
 
-// Runs kernel() by each thread of each block, one block after the other.
+// Runs kernel() in each thread of each block, one block after the other.
 inline Counters Launch(const std::function<void()>& kernel, Dim3 grid, Dim3 size,
                        size_t shared_bytes, const Options& options) {
   Counters counters;
@@ -563,7 +563,7 @@ inline Counters Launch(const std::function<void()>& kernel, Dim3 grid, Dim3 size
     block.fenced_shared = fenced_shared.data();
     block.shared_bytes = shared_bytes;
     RunBlock(block);
-    running = &block.threads[0];  // whom a fault is reported of that is found afterwards
+    running = &block.threads[0];  // the thread that later faults are reported for
     for (const auto& [address, barrier] : block.phase_barriers) {
       if (barrier.rule.bytes != 0) Fail("copies of boxes were not waited for");
     }
@@ -576,7 +576,7 @@ inline Counters Launch(const std::function<void()>& kernel, Dim3 grid, Dim3 size
 
 }  // namespace larq_engine::emulated_gpu
 
-// CUDA's names, as kernels use them.
+// The names of CUDA that kernels use.
 #define threadIdx (::larq_engine::emulated_gpu::MyThread().index)
 #define blockIdx (::larq_engine::emulated_gpu::MyBlock().index)
 #define blockDim (::larq_engine::emulated_gpu::MyBlock().size)
@@ -586,7 +586,7 @@ inline void __syncthreads() { larq_engine::emulated_gpu::BlockBarrier(); }
 inline void __syncwarp() { larq_engine::emulated_gpu::WarpBarrier(); }
 
 inline int __popc(uint32_t x) { return std::popcount(x); }
-// The sum of four products of signed bytes and `sum`, which wraps.
+// Returns the sum of four products of signed bytes and `sum`, which wraps.
 inline int __dp4a(int a, int b, int sum) {
   auto total = static_cast<uint32_t>(sum);
   for (int shift = 0; shift < 32; shift += 8) {
@@ -595,7 +595,7 @@ inline int __dp4a(int a, int b, int sum) {
   }
   return static_cast<int>(total);
 }
-// The sum of the halves of `a` times the two low bytes of `b`, and of `sum`; nothing has a sign.
+// Returns `sum` plus the halves of `a` times the two low bytes of `b`, all unsigned.
 inline unsigned __dp2a_lo(unsigned a, unsigned b, unsigned sum) {
   return sum + (a & 0xffff) * (b & 0xff) + (a >> 16) * (b >> 8 & 0xff);
 }

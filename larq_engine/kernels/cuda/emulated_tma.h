@@ -1,5 +1,5 @@
 // Barriers with phases, and copies of boxes that arrive at them, on the emulated GPU. A copy
-// arrives when somebody waits at its barrier, or at once: both are within the rules.
+// arrives either when a thread waits at its barrier or at once: the rules allow both.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_EMULATED_TMA_H_
 #define LARQ_ENGINE_KERNELS_CUDA_EMULATED_TMA_H_
 
@@ -12,7 +12,7 @@
 
 namespace larq_engine::emulated_gpu {
 
-// ---- The tensor map of a GPU that is none
+// ---- The tensor map of the emulated GPU
 
 struct EmulatedTensorMap {
   uint64_t magic;
@@ -20,8 +20,8 @@ struct EmulatedTensorMap {
 };
 inline constexpr uint64_t kEmulatedTensorMap = 0x70616d726f736e74;
 
-// `map` is not on the stack where the sanitizer of addresses of gcc 12 keeps that: it aligns to
-// less.
+// Makes the tensor map of a matrix. `map` must not be on the stack under gcc 12's AddressSanitizer,
+// which aligns it to less than its type asks for.
 inline void MakeTensorMap(const cuda::MatrixMap& matrix, cuda::TensorMap& map) {
   static_assert(sizeof(EmulatedTensorMap) <= sizeof(cuda::TensorMap));
   const EmulatedTensorMap own{kEmulatedTensorMap, matrix};
@@ -63,8 +63,8 @@ inline void WakeWaiters([[maybe_unused]] const PhaseBarrier& barrier) {
 #endif
 }
 
-// The block has the barrier when the one that made it has come to a barrier of all; copies may
-// arrive at it after a fence.
+// Makes a barrier. The block may use it once the thread that makes it has come to a __syncthreads;
+// copies may arrive at it after a fence.
 inline void MakePhaseBarrier(uint32_t address, uint32_t arrivals) {
   CheckSharedAddress(address, 8);
   [[maybe_unused]] const PhasesLock lock = LockPhases();
@@ -91,7 +91,7 @@ inline void Arrive(uint32_t address, uint32_t expected_bytes) {
   WakeWaiters(barrier);
 }
 
-// With the barriers locked.
+// Writes a copy's box and counts its bytes. The caller holds LockPhases().
 inline void Receive(PhaseBarrier& barrier, const BoxCopy& copy) {
   for (uint32_t r = 0; r < static_cast<uint32_t>(copy.matrix.box_rows); ++r) {
     for (uint32_t i = 0; i < static_cast<uint32_t>(copy.matrix.box_words); ++i) {
@@ -126,7 +126,7 @@ inline void WaitForPhase(uint32_t address, uint32_t parity) {
   PhaseBarrier& barrier = BarrierAt(address);
   for (;;) {
     if (barrier.rule.HasEnded(parity)) return;
-    // The last first.
+    // The copies arrive in reverse order.
     while (!barrier.copies.empty()) {
       const BoxCopy copy = barrier.copies.back();
       barrier.copies.pop_back();

@@ -4,7 +4,7 @@
 
 #include "larq_engine/version.h"
 
-// Of the fat binary.
+// The first byte of the fat binary, and the end of it.
 extern "C" const char larq_engine_cuda_code[];
 extern "C" const char larq_engine_cuda_code_end[];
 

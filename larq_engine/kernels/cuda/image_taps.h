@@ -1,4 +1,4 @@
-// Where the taps of a window that slides over images lie, on the device.
+// Finds the taps of a window that slides over images, on the device.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_IMAGE_TAPS_H_
 #define LARQ_ENGINE_KERNELS_CUDA_IMAGE_TAPS_H_
 
@@ -24,10 +24,10 @@ LE_DEVICE bool IsInside(const ImageWindow& w, int y, int x) {
   return HasLine(w, y) && static_cast<unsigned>(x) < static_cast<unsigned>(w.in_width);
 }
 
-// Of an output pixel: its image, and the first tap, which may lie outside.
+// The image of an output pixel and the first tap of its window, which may lie outside the image.
 struct WindowStart {
   int64_t image;
-  int64_t first_pixel;  // of its image
+  int64_t first_pixel;  // the first pixel of the image
   int top;
   int left;
 };
@@ -45,11 +45,12 @@ LE_DEVICE WindowStart StartOfWindow(const ImageWindow& w, int64_t pixel) {
                                 : FindStartOfWindow(w, pixel);
 }
 
-// Where the values of kLines x kColumns pixels begin, each at the nearest pixel inside the image.
+// The places where the values of kLines x kColumns pixels begin; a pixel outside the image is
+// replaced by the nearest one inside.
 template <int kLines, int kColumns>
 struct NearestPixels {
   const float* lines[kLines];
-  int64_t columns[kColumns];  // further on
+  int64_t columns[kColumns];  // offsets in a line
 
   LE_DEVICE NearestPixels(const float* image, const ImageWindow& w, const WindowStart& start,
                           int channel) {

@@ -1,4 +1,4 @@
-// Where a window slides over images, and how many results that gives. Plain data.
+// A window that slides over images, and the size of its results. Plain data.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_IMAGE_WINDOW_H_
 #define LARQ_ENGINE_KERNELS_CUDA_IMAGE_WINDOW_H_
 
@@ -9,7 +9,7 @@
 namespace larq_engine::cuda {
 
 struct ImageWindow {
-  int32_t batch, in_height, in_width, channels;  // of the images; of bits: words
+  int32_t batch, in_height, in_width, channels;  // the images'; packed bits have words as channels
   Divisor out_height, out_width;
   int32_t filter_height, filter_width, stride_height, stride_width;
   int32_t pad_top, pad_left;

@@ -1,4 +1,4 @@
-// The rows of kernels.inc, as the host sees them.
+// The host's table of the rows of kernels.inc.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_KERNEL_TABLE_H_
 #define LARQ_ENGINE_KERNELS_CUDA_KERNEL_TABLE_H_
 
@@ -22,12 +22,12 @@ struct KernelRow {
   uint32_t shared_bytes;  // dynamic, at most
 };
 
-// By KernelId.
+// Returns the rows, indexed by KernelId.
 std::span<const KernelRow> KernelRows();
 
 inline const KernelRow& RowOf(KernelId id) { return KernelRows()[static_cast<size_t>(id)]; }
 
-// How many blocks run a kernel, and what each has.
+// The number of blocks that run a kernel, and the threads and shared memory of each.
 struct LaunchSize {
   int64_t blocks = 1;
   uint32_t threads = 0;

@@ -1,11 +1,11 @@
-// The kernels for GPUs. Each has its row's name, by which the driver finds it.
+// The kernels for GPUs. Each has the name of its row, by which the driver finds it.
 #include "larq_engine/kernels/cuda/all_kernels.h"
 #include "larq_engine/kernels/cuda/run_kernel.h"
 
 namespace larq_engine::cuda {
 
-// __grid_constant__: the parameter is read where it lies, without a copy a thread.
-// Left alone, the compiler may hope for more blocks than there is room for, and spill registers.
+// The parameter is a __grid_constant__, which threads read in place instead of copying it. Without
+// the number of blocks, the compiler might optimize for more blocks than fit, and spill registers.
 #define LARQ_ENGINE_CUDA_KERNEL(name, Args, threads, shared_bytes, blocks, ...) \
   extern "C" __global__ void __launch_bounds__(threads, blocks)                 \
       larq_engine_##name(const __grid_constant__ Args args) {                   \

@@ -5,7 +5,7 @@ load("//third_party/cuda:nvcc.bzl", "cuda_fatbin")
 load("@cuda_toolkit//:found.bzl", "FOUND")
 
 def kernels_library(src, hdrs):
-    """liblarq_engine_cuda.so with the kernels of `src`, where nvcc is found.
+    """Defines liblarq_engine_cuda.so with the kernels of `src`, if nvcc is found.
 
     `fatbin`, the kernels as nvcc made them, and `image`, what the library is linked from, are
     targets as well.

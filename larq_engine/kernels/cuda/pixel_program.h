@@ -1,5 +1,5 @@
-// What happens to the values of a pixel, one by one, on their way to memory: the operators that a
-// kernel computes besides its own. Plain data that the host fills in and kernels read.
+// The program of operators that a kernel applies to each value of a pixel before storing it: the
+// operators that are fused into the kernel. Plain data that the host fills in and kernels read.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_PIXEL_PROGRAM_H_
 #define LARQ_ENGINE_KERNELS_CUDA_PIXEL_PROGRAM_H_
 
@@ -7,7 +7,7 @@
 
 namespace larq_engine::cuda {
 
-// y becomes the result of one of these.
+// A step, which replaces y by its result.
 struct PixelStep {
   enum Kind : int32_t {
     kAddChannels,       // clamp(y + values[channel])
@@ -16,28 +16,30 @@ struct PixelStep {
     kMultiplyTensor,    // clamp(y * values[pixel][channel])
     kClamp,             // clamp(y)
     kPrelu,             // y < 0 ? y * values[channel] : y
-    kStore,             // y, which out[pixel][channel] becomes
+    kStore,             // out[pixel][channel] = y
   };
   Kind kind;
-  float min;  // of clamps
+  float min;  // the range of clamps
   float max;
   const float* values;
   float* out;
 };
 
-// QuickNet needs 6 (activation, product, sum, residual sum, two stores).
+// The greatest number of steps. QuickNet needs 6 (activation, product, sum, residual sum, two
+// stores).
 inline constexpr int kMaxPixelSteps = 12;
 
 struct PixelProgram {
   int32_t count;
   int32_t planes = 1;
   PixelStep steps[kMaxPixelSteps];
-  // The sign of what the last step leaves, or null: -1 (a bit that is 1) where it is smaller than
-  // 0, or, with limits, than its channel's limit after its sign was turned where `signs` says so.
-  // Of several planes it is the number of limits that the value is not smaller than, as
-  // kernels/quantize_planes.h has it.
+  // The output of bits, or null. A bit is the sign of the last step's result: it is 1 (which means
+  // -1) where the result is smaller than 0 or, if there are limits, where the result with its sign
+  // flipped as `signs` says is smaller than the channel's limit. With several planes the bits are
+  // the number of limits that the result is not smaller than, as in kernels/quantize_planes.h.
   uint32_t* bits;  // [pixels][planes][words of the channels]
-  // [2^planes - 1][channels], of each channel in rising order; fewer than 2^32.
+  // [2^planes - 1][channels]: the limits of each channel in rising order. There are fewer than
+  // 2^32.
   const float* limits;
   const uint32_t* signs;
 };

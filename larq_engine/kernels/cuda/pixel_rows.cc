@@ -15,7 +15,7 @@ constexpr PixelRow kAveragePool[] = {{KernelId::average_pool_x4, 4}, {KernelId::
 constexpr PixelRow kDepthwise[] = {{KernelId::depthwise_conv2d_3x3, 4, 3},
                                    {KernelId::depthwise_conv2d_x4, 4},
                                    {KernelId::depthwise_conv2d, 1}};
-// Their convolutions' windows have 3 lines and columns.
+// The windows of the convolutions have 3 lines and columns.
 constexpr PixelRow kPooledDepthwise[] = {{KernelId::pooled_2x2_depthwise_3x3, 4, 2},
                                          {KernelId::pooled_3x3_depthwise_3x3, 4, 3}};
 
@@ -27,7 +27,8 @@ int64_t OutPixels(const ImageWindow& w) {
   return int64_t{w.batch} * w.out_height.value * w.out_width.value;
 }
 
-// Threads for the channels of each pixel. Those of a word are in one warp if bits come of them.
+// Returns a launch with threads for the channels of each pixel, and fills in `lanes`. If the
+// program makes bits, the threads of a word are in one warp.
 LaunchSize ForEachPixel(const PixelRow& row, int64_t pixels, int64_t channels,
                         const PixelProgram& program, Divisor& lanes) {
   const int64_t whole = program.bits == nullptr ? row.values : kWordBits;

@@ -1,4 +1,5 @@
-// The choice among the kernels that go through the pixels of an output. Their results are the same.
+// The choice among the kernels that go through the pixels of an output. All rows of a table give
+// the same results.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_PIXEL_ROWS_H_
 #define LARQ_ENGINE_KERNELS_CUDA_PIXEL_ROWS_H_
 
@@ -13,31 +14,32 @@ namespace larq_engine::cuda {
 
 struct PixelRow {
   KernelId kernel;
-  int values;      // channels of a thread
-  int filter = 0;  // lines and columns of the window, of a pool where there are two; 0: any
+  int values;      // channels that a thread computes
+  int filter = 0;  // lines and columns of the window (of the pool's, if there are two); 0: any
 };
 
-// What is chosen comes first; the last takes everything but pools with convolutions, for which
-// there may be none.
+// The rows in order of preference. The last one takes any layer, except for pools with
+// convolutions: these may have no row at all.
 std::span<const PixelRow> PixelsRows();
 std::span<const PixelRow> MaxPoolRows();
 std::span<const PixelRow> AveragePoolRows();
 std::span<const PixelRow> DepthwiseRows();
 std::span<const PixelRow> PooledDepthwiseRows();
 
-// Whether the kernel computes it. All tensors begin where a thread's values may be read at once.
+// Tells whether the kernel computes the layer. All tensors must be aligned for loads of a thread's
+// values at once.
 bool Takes(const PixelRow& row, const PixelsArgs& args);
 bool Takes(const PixelRow& row, const PoolArgs& args);
 bool Takes(const PixelRow& row, const DepthwiseArgs& args);
 bool Takes(const PixelRow& row, const PooledDepthwiseArgs& args);
 
-// Fills in the arguments' lanes.
+// Fills in the arguments' lanes, and returns the size of the launch.
 LaunchSize Prepare(const PixelRow& row, PixelsArgs& args);
 LaunchSize Prepare(const PixelRow& row, PoolArgs& args);
 LaunchSize Prepare(const PixelRow& row, DepthwiseArgs& args);
 LaunchSize Prepare(const PixelRow& row, PooledDepthwiseArgs& args);
 
-// The first that computes it, or null.
+// Returns the first row that computes the layer, or null.
 template <class Args>
 const PixelRow* FindPixelRow(std::span<const PixelRow> rows, const Args& args) {
   for (const PixelRow& row : rows) {

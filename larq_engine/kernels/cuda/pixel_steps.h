@@ -1,5 +1,5 @@
-// The steps of a PixelProgram on the device. Each float operation is done alone and in the order
-// of the CPU's (kernels/pixel_ops_loops.h), so that results are equal to the bit.
+// Runs the steps of a PixelProgram on the device. Each float operation is done by itself, and in
+// the order of the CPU's (kernels/pixel_ops_loops.h), so that results are bit-identical.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_PIXEL_STEPS_H_
 #define LARQ_ENGINE_KERNELS_CUDA_PIXEL_STEPS_H_
 
@@ -10,7 +10,7 @@ namespace larq_engine::cuda {
 
 inline constexpr int kWarp = 32;  // threads, and bits of a word of channels
 
-// NaN stays, as no comparison with it holds.
+// Clamps a value. NaN stays, as every comparison with it is false.
 LE_DEVICE float Clamp(float y, float min, float max) {
   y = y < min ? min : y;
   return y > max ? max : y;
@@ -18,18 +18,19 @@ LE_DEVICE float Clamp(float y, float min, float max) {
 
 LE_DEVICE uint32_t FloatBits(float y) { return __float_as_uint(y); }
 
-// y < 0 in integers, as on the CPU: denormals count whatever the mode of floats.
+// Tells whether y < 0, in integers as on the CPU: negative denormals count in any floating-point
+// mode.
 LE_DEVICE bool IsNegative(float y) {
   return static_cast<int32_t>(FloatBits(y) - 1u) < static_cast<int32_t>(0xff800000u);
 }
 
-// Than a limit, after the sign that `sign` has was turned.
+// Tells whether y, with its sign flipped if the sign bit of `sign` is set, is smaller than a limit.
 LE_DEVICE bool IsSmaller(float y, uint32_t sign, float limit) {
   return __uint_as_float(FloatBits(y) ^ sign) < limit;
 }
 
-// Values that take the steps together, so that their loads wait for each other's as little as may
-// be: of a channel of up to kRows pixels that lie one behind the other.
+// Values that go through the steps together, so that their loads overlap: one channel of up to
+// kRows consecutive pixels.
 template <int kRows>
 struct PixelColumn {
   float (&y)[kRows];
@@ -45,12 +46,12 @@ struct PixelColumn {
       if (i < rows) compute(y[i], at + static_cast<int64_t>(i) * channels);
     }
   }
-  // compute(y, what its channel has there).
+  // Calls compute(y, values[channel]) for each y.
   template <class Compute>
   LE_DEVICE void WithChannels(const float* values, const Compute& compute) const {
     ForEach([&, value = values[channel]](float& v, int64_t) { compute(v, value); });
   }
-  // What a tensor has at these places.
+  // The values of a tensor at the places of the column.
   struct Tensor {
     float v[kRows];
   };
@@ -109,9 +110,10 @@ LE_DEVICE void RunSteps(const PixelProgram& program, const Values& values) {
   }
 }
 
-// The bits of what the steps left, that of plane j as bit j, of a channel of kRows pixels, or,
-// where the values are `apart` by 1, of as many channels of a pixel. Each plane from the last on
-// halves the limits that a value may still be smaller than.
+// Finds the bits of the values that the steps leave; bit j belongs to plane j. The values are one
+// channel of kRows pixels or, if `apart` is 1, kRows channels of one pixel. This is a binary
+// search: each plane, from the last one on, halves the limits that a value may still be smaller
+// than.
 template <int kRows>
 LE_DEVICE void FindMinusBits(const PixelProgram& program, const float (&y)[kRows], int channel,
                              int channels, uint32_t (&bits)[kRows], int apart = 0) {
@@ -123,7 +125,7 @@ LE_DEVICE void FindMinusBits(const PixelProgram& program, const float (&y)[kRows
   uint32_t signs[kRows];
   LE_UNROLL
   for (int i = 0; i < kRows; ++i) signs[i] = program.signs[channel + i * apart];
-  uint32_t levels[kRows] = {};  // limits that a value is known not to be smaller than
+  uint32_t levels[kRows] = {};  // the number of limits known not to be greater than the value
   LE_NO_UNROLL
   for (uint32_t half = 1u << program.planes >> 1; half > 0; half /= 2) {
     LE_UNROLL

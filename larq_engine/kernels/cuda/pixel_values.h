@@ -1,4 +1,5 @@
-// Threads that take a few channels of a pixel each, and what becomes of their values.
+// Code for threads that compute a few channels of a pixel each, and for what becomes of their
+// values.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_PIXEL_VALUES_H_
 #define LARQ_ENGINE_KERNELS_CUDA_PIXEL_VALUES_H_
 
@@ -7,7 +8,7 @@
 
 namespace larq_engine::cuda {
 
-// Values that lie one behind the other and are read and written at once.
+// Consecutive values, which are read and written at once.
 template <int kCount>
 struct alignas(kCount * sizeof(float)) Values {
   float v[kCount];
@@ -20,14 +21,14 @@ LE_DEVICE Values<kCount> LoadValues(const float* from) {
 
 LE_DEVICE int64_t MyIndex() { return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
 
-// Where a thread's values are.
+// The place of a thread's values.
 struct ValuesPlace {
   int64_t pixel;
   int channel;  // the first
-  bool inside;  // whether there are such a pixel and such channels
+  bool inside;  // whether the pixel and the channels exist
 };
 
-// kCount channels of one of a pixel's lanes.
+// Returns the place of this thread's kCount channels, where a pixel has `lanes` threads.
 template <int kCount>
 LE_DEVICE ValuesPlace MyValues(const Divisor& lanes, int64_t pixels, int channels) {
   const Divided<int64_t> at = Divide(MyIndex(), lanes);
@@ -35,7 +36,7 @@ LE_DEVICE ValuesPlace MyValues(const Divisor& lanes, int64_t pixels, int channel
   return {at.quotient, channel, at.quotient < pixels && channel < channels};
 }
 
-// As PixelColumn, of channels of a pixel.
+// Values of kCount channels of a pixel, with the functions of PixelColumn.
 template <int kCount>
 struct PixelValues {
   Values<kCount>& y;
@@ -64,7 +65,7 @@ struct PixelValues {
   LE_DEVICE void Store(float* out) const { *reinterpret_cast<Values<kCount>*>(out + at) = y; }
 };
 
-// The bits that a word's lanes have of a plane, in all of them.
+// Returns, in all lanes of a word, the word of bits that these lanes have for a plane.
 template <int kCount>
 LE_DEVICE uint32_t JoinBits(const uint32_t (&bits)[kCount], int plane, int channel) {
   if constexpr (kCount == 1) {
@@ -82,7 +83,7 @@ LE_DEVICE uint32_t JoinBits(const uint32_t (&bits)[kCount], int plane, int chann
   }
 }
 
-// All lanes of the warp call it.
+// Runs the program on a thread's values and writes their bits. All lanes of the warp must call it.
 template <int kCount>
 LE_DEVICE void FinishValues(const PixelProgram& program, Values<kCount> y, const ValuesPlace& my,
                             int channels) {

@@ -8,7 +8,7 @@
 
 namespace larq_engine::cuda {
 
-// A warp's share where each has 32 channels of a pixel.
+// The part of a lane in a warp that computes 32 channels of a pixel.
 struct WarpPart {
   int64_t pixel;
   int word;
@@ -28,7 +28,7 @@ LE_DEVICE bool BitAt(const uint32_t* row, int channel) {
   return row[channel / kWarp] >> channel % kWarp & 1u;
 }
 
-// Values that are +1 or, where their bits are 1, -1.
+// Returns the values of bits: +1, or -1 where a bit is 1.
 template <int kCount>
 LE_DEVICE Values<kCount> ValuesOfBits(const uint32_t* row, int channel) {
   const uint32_t bits = row[channel / kWarp] >> channel % kWarp;
@@ -38,7 +38,7 @@ LE_DEVICE Values<kCount> ValuesOfBits(const uint32_t* row, int channel) {
   return y;
 }
 
-// Bytes that are read at once.
+// Bytes that one load reads.
 template <int kCount>
 struct alignas(kCount) Bytes {
   uint8_t v[kCount];
@@ -56,7 +56,7 @@ LE_DEVICE Values<kCount> ValuesOfBytes(const PixelsArgs& a, int64_t at) {
   return y;
 }
 
-// What a program begins with.
+// Returns the values that a program begins with.
 template <int kCount>
 LE_DEVICE Values<kCount> FirstValues(const PixelsArgs& a, int64_t pixel, int channel) {
   const int64_t at = pixel * a.channels + channel;
@@ -83,7 +83,7 @@ LE_DEVICE void Pixels(const PixelsArgs& a) {
 LE_DEVICE void PackBytes(const PackBytesArgs& a) {
   const WarpPart part = MyWarpPart(a.channels);
   if (part.pixel >= a.pixels) return;
-  uint32_t minus = 0;  // of plane j as bit j
+  uint32_t minus = 0;  // bit j belongs to plane j
   if (part.inside) {
     const int8_t value = a.in[part.pixel * a.channels + part.word * kWarp + part.lane];
     const bool is_minus = a.is_bool ? value == 0 : value < a.limit;
@@ -106,7 +106,7 @@ LE_DEVICE void UnpackBytes(const UnpackBytesArgs& a) {
   a.out[at] = static_cast<int8_t>(is_minus ? a.minus : a.plus);
 }
 
-// Calls take(dimension, index) for the indices of a place in a tensor, the last dimension first.
+// Calls take(dimension, index) for each index of a place in a tensor, the last dimension first.
 template <int kDims, class Number, class Take>
 LE_DEVICE void ForEachIndex(const Divisor (&dims)[kDims], Number at, const Take& take) {
   LE_UNROLL

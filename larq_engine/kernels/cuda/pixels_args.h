@@ -1,4 +1,4 @@
-// What the kernels are given that go through tensors value by value. Plain data.
+// The arguments of the kernels that go through tensors value by value. Plain data.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_PIXELS_ARGS_H_
 #define LARQ_ENGINE_KERNELS_CUDA_PIXELS_ARGS_H_
 
@@ -10,24 +10,24 @@
 
 namespace larq_engine::cuda {
 
-// A program on a tensor of floats, on the +-1 values of one of bits, or on (byte - zero_point) *
-// scale of one of bytes: one of the three.
+// A program that runs on one of three tensors: on floats, on the +-1 values of bits, or on bytes as
+// (byte - zero_point) * scale.
 struct PixelsArgs {
   const float* floats;   // [pixels][channels]
   const uint32_t* bits;  // [pixels][words of the channels]
   const uint8_t* bytes;  // [pixels][channels]
   int64_t pixels;
   int32_t channels;
-  Divisor lanes;        // of a pixel: see pixel_rows.h
-  int32_t is_logistic;  // of 1 / (1 + exp(-float)) instead
+  Divisor lanes;        // threads of a pixel: see pixel_rows.h
+  int32_t is_logistic;  // whether the program runs on 1 / (1 + exp(-float))
   int32_t bytes_are_signed;
   int32_t zero_point;
   float scale;
   PixelProgram program;
 };
 
-// Bytes to bits: -1 where a byte is smaller than the limit as int8, or, of bools, is 0. To eight
-// planes: plane j is -1 where bit j of the byte is 0.
+// Packs bytes to bits. With one plane, a value is -1 if the byte is smaller than the limit as int8
+// or, for bools, if it is 0. With eight planes, plane j is -1 where bit j of the byte is 0.
 struct PackBytesArgs {
   const int8_t* in;  // [pixels][channels]
   int64_t pixels;
@@ -38,7 +38,7 @@ struct PackBytesArgs {
   uint32_t* out;  // [pixels][planes][words of the channels]
 };
 
-// Bits to bytes: what +1 and -1 become.
+// Unpacks bits to bytes. The arguments say which bytes +1 and -1 become.
 struct UnpackBytesArgs {
   const uint32_t* in;
   int64_t pixels;
@@ -61,23 +61,23 @@ struct BroadcastArgs {
   float* out;
 };
 
-// A tensor's channels to their place among another's. Units are bytes or words.
+// Copies a tensor's channels to their place among another tensor's. Units are bytes or words.
 struct CopyChannelsArgs {
   const void* in;
   void* out;
   int64_t pixels;
   int32_t unit_bytes;  // 1 or 4
-  Divisor in_units;    // of a pixel
+  Divisor in_units;    // units of a pixel
   int32_t out_units;
   int32_t first_unit;  // in the output's pixel
 };
 
-// Of packed +-1 values, or of floats, which go through a program then: one of the two.
+// A pool of packed +-1 values, or of floats, which then go through a program.
 struct PoolArgs {
   const uint32_t* bits;
   const float* floats;
   ImageWindow window;
-  Divisor lanes;  // of a pixel: its words, or as pixel_rows.h has it
+  Divisor lanes;  // threads of a pixel: one for each word of bits; for floats see pixel_rows.h
   uint32_t* bits_out;
   PixelProgram program;
 };

@@ -1,4 +1,4 @@
-// Pooling on the device: the greatest, and the average, by kernels/pool.h.
+// Max pools and average pools on the device, by kernels/pool.h.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_POOLS_H_
 #define LARQ_ENGINE_KERNELS_CUDA_POOLS_H_
 
@@ -9,8 +9,8 @@ namespace larq_engine::cuda {
 
 LE_DEVICE int Least(int a, int b) { return a < b ? a : b; }
 
-// Calls take(pixel) with each tap inside the image, line by line. Those outside are not looked at:
-// a file may ask for a window of any size.
+// Calls take(pixel) for each tap inside the image, line by line. It does not loop over taps
+// outside, as a model file may ask for a window of any size.
 template <class Take>
 LE_DEVICE void ForEachTap(const ImageWindow& w, int64_t out_pixel, const Take& take) {
   const WindowStart start = StartOfWindow(w, out_pixel);
@@ -22,7 +22,7 @@ LE_DEVICE void ForEachTap(const ImageWindow& w, int64_t out_pixel, const Take& t
   }
 }
 
-// A bit is 1 where all are: -1.
+// Computes a max pool of bits: a bit is 1 (which is -1) only where all bits of the window are.
 LE_DEVICE void MaxPoolBits(const PoolArgs& a) {
   const ValuesPlace my = MyValues<1>(a.lanes, OutPixels(a.window), a.window.channels);
   if (!my.inside) return;
@@ -32,15 +32,16 @@ LE_DEVICE void MaxPoolBits(const PoolArgs& a) {
   a.bits_out[my.pixel * a.window.channels + my.channel] = word;
 }
 
-// What is greater replaces what came before.
+// Replaces each y by the next value if that is greater, or if it is the first.
 template <int kCount>
 LE_DEVICE void TakeGreater(Values<kCount>& y, const Values<kCount>& next, bool is_first) {
   LE_UNROLL
   for (int i = 0; i < kCount; ++i) y.v[i] = is_first || next.v[i] > y.v[i] ? next.v[i] : y.v[i];
 }
 
-// The greatest of a window of kFilter lines and columns among those of taps. A tap outside the
-// image may be the nearest inside, which is in the window too: once more, it is not greater.
+// Returns the greatest values of a window of kFilter lines and columns among `taps`. A tap outside
+// the image may be replaced by the nearest one inside, which is in the window too, so that the
+// result is the same.
 template <int kFilter, int kCount, int kLines, int kColumns>
 LE_DEVICE Values<kCount> Greatest(const Values<kCount> (&taps)[kLines][kColumns], int line,
                                   int column) {
@@ -52,7 +53,7 @@ LE_DEVICE Values<kCount> Greatest(const Values<kCount> (&taps)[kLines][kColumns]
   return y;
 }
 
-// All values of a few lines and columns of pixels.
+// Loads the values of a few lines and columns of pixels.
 template <int kCount, int kLines, int kColumns>
 LE_DEVICE void LoadPixels(const NearestPixels<kLines, kColumns>& pixels,
                           Values<kCount> (&values)[kLines][kColumns]) {
@@ -63,7 +64,7 @@ LE_DEVICE void LoadPixels(const NearestPixels<kLines, kColumns>& pixels,
   }
 }
 
-// kFilter: the window's lines and columns, or 0 for any.
+// Computes a max pool of floats. kFilter is the window's lines and columns, or 0 for any window.
 template <int kCount, int kFilter = 0>
 LE_DEVICE void MaxPoolFloats(const PoolArgs& a) {
   const ImageWindow& w = a.window;
@@ -86,12 +87,13 @@ LE_DEVICE void MaxPoolFloats(const PoolArgs& a) {
   FinishValues(a.program, y, my, w.channels);
 }
 
-// The sum of a whole image is made of sums of parts, as ImageAverage in kernels/pool.h has it.
+// The sum of a whole image is the sum of parts of this many pixels, as in ImageAverage of
+// kernels/pool.h.
 constexpr int kPixelsOfPart = 16;
-// So many values are loaded before they are added: a load takes hundreds of clocks.
+// The number of values that are loaded before they are added: a load takes hundreds of clocks.
 constexpr int kPixelsAtOnce = 8;
 
-// The one window of an image has all of its pixels.
+// Tells whether each image has one window, which contains all of its pixels.
 LE_DEVICE bool CoversImage(const ImageWindow& w) {
   return w.out_height.value == 1 && w.out_width.value == 1 &&
          w.filter_height - w.pad_top >= w.in_height && w.filter_width - w.pad_left >= w.in_width;
@@ -103,7 +105,7 @@ LE_DEVICE void AddTo(Values<kCount>& sum, const Values<kCount>& next) {
   for (int i = 0; i < kCount; ++i) sum.v[i] += next.v[i];
 }
 
-// Adds up `pixels` of an image, of which the first begins at `from`.
+// Returns the sum of `pixels` pixels of an image, of which the first begins at `from`.
 template <int kCount>
 LE_DEVICE Values<kCount> SumOfImage(const float* from, int pixels, int channels) {
   Values<kCount> sum = {};
@@ -129,7 +131,7 @@ LE_DEVICE Values<kCount> SumOfImage(const float* from, int pixels, int channels)
   return sum;
 }
 
-// The sum of a window's taps inside, line by line, and how many these are.
+// The sum of a window's taps inside the image, line by line, and the number of these taps.
 template <int kCount>
 struct SumOfTapsInside {
   Values<kCount> sum = {};
@@ -141,7 +143,7 @@ struct SumOfTapsInside {
   }
 };
 
-// Adds up the taps inside of a window of kFilter lines and columns.
+// Returns the sum of the taps inside of a window of kFilter lines and columns.
 template <int kCount, int kFilter>
 LE_DEVICE SumOfTapsInside<kCount> SumOfSquare(const PoolArgs& a, const ValuesPlace& my) {
   const WindowStart start = StartOfWindow(a.window, my.pixel);
@@ -157,7 +159,8 @@ LE_DEVICE SumOfTapsInside<kCount> SumOfSquare(const PoolArgs& a, const ValuesPla
   return inside;
 }
 
-// One kernel has code for each kind of window: all end alike, and that is most of it.
+// Computes an average pool. One kernel has the code for all kinds of windows, as they share its
+// end, which is most of the code.
 template <int kCount>
 LE_DEVICE void AveragePool(const PoolArgs& a) {
   const ImageWindow& w = a.window;

@@ -1,5 +1,5 @@
-// Instructions that C++ cannot say. Each is a function with two bodies: the instruction where nvcc
-// compiles it for a GPU, its rule for the emulated GPU.
+// Instructions that C++ has no expression for. Each is a function with two bodies: the instruction
+// where nvcc compiles it for a GPU, and its rule for the emulated GPU.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_PTX_H_
 #define LARQ_ENGINE_KERNELS_CUDA_PTX_H_
 
@@ -10,9 +10,9 @@
 
 namespace larq_engine::cuda {
 
-// Which products the chip has that is compiled for. Every row of kernels.inc is for every chip: a
-// kernel that needs others is empty there. Chips of 10.0 and newer have MmaAnd by way of bytes,
-// slowly; xor is what 7.5 has, and asynchronous copies came with 8.0.
+// The products of the chip that is compiled for. Every row of kernels.inc is compiled for every
+// chip, and a kernel that needs other products is empty there. Chips of compute capability 10.0 and
+// newer emulate MmaAnd by bytes, slowly; 7.5 has only xor; asynchronous copies came with 8.0.
 #ifdef __CUDA_ARCH__
 inline constexpr bool kHasMmaXor = __CUDA_ARCH__ < 800;
 inline constexpr bool kHasMmaAnd = __CUDA_ARCH__ >= 800 && __CUDA_ARCH__ < 1000;
@@ -23,7 +23,7 @@ inline constexpr bool kHasMmaAnd = true;
 inline constexpr bool kHasMmaBytes = true;
 #endif
 
-// c += the ones of a and b. All lanes of the warp.
+// Adds the number of ones that a and b have in common to c. All lanes of the warp must call it.
 LE_DEVICE void MmaAnd(FragmentC& c, const FragmentA& a, const FragmentB& b) {
 #ifdef __CUDACC__
   asm volatile(
@@ -37,7 +37,7 @@ LE_DEVICE void MmaAnd(FragmentC& c, const FragmentA& a, const FragmentB& b) {
 #endif
 }
 
-// c += a * b, of bytes with a sign. All lanes of the warp.
+// Adds a * b, of signed bytes, to c. All lanes of the warp must call it.
 LE_DEVICE void MmaBytes(FragmentC& c, const FragmentA& a, const FragmentB& b) {
 #ifdef __CUDACC__
   asm volatile(
@@ -51,7 +51,7 @@ LE_DEVICE void MmaBytes(FragmentC& c, const FragmentA& a, const FragmentB& b) {
 #endif
 }
 
-// c += the bits that differ in a and b. All lanes of the warp.
+// Adds the number of bits that differ in a and b to c. All lanes of the warp must call it.
 LE_DEVICE void MmaXor(XorFragmentC& c, uint32_t a, uint32_t b) {
 #ifdef __CUDACC__
   asm volatile(
@@ -64,7 +64,7 @@ LE_DEVICE void MmaXor(XorFragmentC& c, uint32_t a, uint32_t b) {
 #endif
 }
 
-// Shared memory's own address of what `p` points to.
+// Returns the address within shared memory of what `p` points to.
 LE_DEVICE uint32_t SharedAddress(const void* p) {
 #ifdef __CUDACC__
   return static_cast<uint32_t>(__cvta_generic_to_shared(p));
@@ -73,7 +73,8 @@ LE_DEVICE uint32_t SharedAddress(const void* p) {
 #endif
 }
 
-// Four matrices of 8 rows of 16 bytes; each lane gives the address of a row. All lanes of the warp.
+// Loads four matrices of 8 rows of 16 bytes; each lane gives the address of a row. All lanes of the
+// warp must call it.
 LE_DEVICE void LoadMatrix4(uint32_t (&r)[4], uint32_t address) {
 #ifdef __CUDACC__
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
@@ -98,8 +99,9 @@ LE_DEVICE void LoadMatrix4(uint32_t (&r)[4], uint32_t address) {
 #endif
 }
 
-// Copies kBytes (4, 8 or 16) to shared memory at some time before they are waited for: `from_bytes`
-// of them from `from`, zeros for the rest. On sm_75 that is at once, of whole words.
+// Copies kBytes (4, 8 or 16) to shared memory, at some time before the thread has waited for its
+// group: `from_bytes` of them from `from`, and zeros for the rest. On sm_75 it copies whole words
+// at once.
 template <int kBytes>
 LE_DEVICE void CopyAsync(uint32_t to, const void* from, int from_bytes) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
@@ -108,7 +110,7 @@ LE_DEVICE void CopyAsync(uint32_t to, const void* from, int from_bytes) {
     words[i] = 4 * i < from_bytes ? static_cast<const uint32_t*>(from)[i] : 0;
   }
 #elif defined(__CUDACC__)
-  if constexpr (kBytes == 16) {  // past L1: nobody else of this SM reads them
+  if constexpr (kBytes == 16) {  // not through L1: no other block of this SM reads them
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(to), "l"(from),
                  "r"(from_bytes)
                  : "memory");
@@ -124,8 +126,8 @@ LE_DEVICE void CopyAsync(uint32_t to, const void* from, int from_bytes) {
 #endif
 }
 
-// Asks for the 128 bytes around `p`, which somebody will read soon. It does not matter if they come
-// late or never; on the emulated GPU they must be there.
+// Prefetches the 128 bytes around `p` into the L2 cache. This is only a hint to a GPU, but on the
+// emulated GPU the bytes must exist.
 LE_DEVICE void PrefetchToSecondCache(const void* p) {
 #ifdef __CUDACC__
   asm volatile("prefetch.global.L2 [%0];\n" ::"l"(p));
@@ -134,7 +136,7 @@ LE_DEVICE void PrefetchToSecondCache(const void* p) {
 #endif
 }
 
-// What this thread has begun to copy since the last call is a group.
+// Makes a group of the copies that this thread has begun since the last call.
 LE_DEVICE void CommitCopies() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #elif defined(__CUDACC__)
@@ -144,7 +146,7 @@ LE_DEVICE void CommitCopies() {
 #endif
 }
 
-// Waits until all groups of this thread have arrived but the last kLeft.
+// Waits until all groups of this thread have arrived, except for the last kLeft.
 template <int kLeft>
 LE_DEVICE void WaitCopies() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
@@ -155,7 +157,7 @@ LE_DEVICE void WaitCopies() {
 #endif
 }
 
-// Until the launches before this one are complete, and what they wrote is seen.
+// Waits until all earlier launches are complete and their writes are visible.
 LE_DEVICE void WaitForEarlierLaunches() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 #elif defined(__CUDACC__)
@@ -165,8 +167,8 @@ LE_DEVICE void WaitForEarlierLaunches() {
 #endif
 }
 
-// When all blocks of this launch have come here or ended, the next one may begin if it is one that
-// begins early.
+// Lets the next launch begin, if it is one that begins early, once all blocks of this launch have
+// called this or ended.
 LE_DEVICE void LetNextLaunchBegin() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;\n" ::: "memory");

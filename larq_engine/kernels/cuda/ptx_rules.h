@@ -1,14 +1,14 @@
-// What the instructions of ptx.h do, by NVIDIA's "PTX ISA": pure functions from the registers of
-// all lanes of a warp to those of one. The emulated GPU follows them.
+// The rules of the instructions of ptx.h, by NVIDIA's "PTX ISA": pure functions from the registers
+// of all lanes of a warp to those of one, which the emulated GPU follows.
 //
-// The fragments of mma.m16n8k256 with single bits; g = lane / 4, t = lane % 4:
+// Fragments of mma.m16n8k256 with single bits, where g = lane / 4 and t = lane % 4:
 //   A r[i], bit j   row g + 8 * (i % 2),  k = 128 * (i / 2) + 32 * t + j
 //   B r[i], bit j   column g,             k = 128 * i + 32 * t + j
 //   C r[i]          row g + 8 * (i / 2),  column 2 * t + i % 2
-// Of mma.m16n8k32 with bytes, the lowest of a register first; C as above:
+// Fragments of mma.m16n8k32 with bytes, the lowest byte of a register first; C is as above:
 //   A r[i], byte j  row g + 8 * (i % 2),  k = 16 * (i / 2) + 4 * t + j
 //   B r[i], byte j  column g,             k = 16 * i + 4 * t + j
-// Of mma.m8n8k128 with single bits:
+// Fragments of mma.m8n8k128 with single bits:
 //   A, bit j        row g,                k = 32 * t + j
 //   B, bit j        column g,             k = 32 * t + j
 //   C r[i]          row g,                column 2 * t + i
@@ -35,7 +35,7 @@ struct MmaOperands {
   FragmentC c;
 };
 
-// C + the ones of A and B.
+// Returns C + the number of ones that A and B have in common.
 inline FragmentC MmaAndRule(const MmaOperands* all, int lane) {
   FragmentC sum = all[lane].c;
   for (int i = 0; i < 4; ++i) {
@@ -52,7 +52,7 @@ inline FragmentC MmaAndRule(const MmaOperands* all, int lane) {
   return sum;
 }
 
-// C + A * B.
+// Returns C + A * B.
 inline FragmentC MmaBytesRule(const MmaOperands* all, int lane) {
   const auto byte = [](uint32_t word, int j) {
     return static_cast<int32_t>(static_cast<int8_t>(word >> (8 * j) & 0xff));
@@ -82,7 +82,7 @@ struct MmaXorOperands {
   XorFragmentC c;
 };
 
-// C + the bits that differ in A and B.
+// Returns C + the number of bits that differ in A and B.
 inline XorFragmentC MmaXorRule(const MmaXorOperands* all, int lane) {
   XorFragmentC sum = all[lane].c;
   for (int i = 0; i < 2; ++i) {
@@ -95,16 +95,16 @@ inline XorFragmentC MmaXorRule(const MmaXorOperands* all, int lane) {
   return sum;
 }
 
-// ldmatrix: of matrix i, row r begins at the address of lane 8 * i + r; a lane gets the word
-// lane % 4 of row lane / 4 of each matrix.
+// The word that a lane gets from ldmatrix. Row r of matrix i begins at the address of lane 8 * i +
+// r, and a lane gets word lane % 4 of row lane / 4 of each matrix.
 struct MatrixWord {
   int address_lane;
   int word;
 };
 inline MatrixWord LoadMatrixRule(int matrix, int lane) { return {8 * matrix + lane / 4, lane % 4}; }
 
-// The rows of a matrix are read at once, and those in the same 16 of 128 bytes one after the other:
-// how often more than once.
+// Returns how many times more than once a matrix is read. Its rows are read at once, but rows in
+// the same 16 of 128 bytes one after the other.
 inline int LoadMatrixConflicts(const uint32_t* addresses, int matrix) {
   int rows[8] = {};
   int most = 0;

@@ -1,5 +1,5 @@
-// Dense layers whose weights are +-1 and whose inputs are floats, in the order of
-// kernels/signed_sums.h, or int8: a warp has 32 outputs of a few rows.
+// Dense layers whose weights are +-1 and whose inputs are floats, summed in the order of
+// kernels/signed_sums.h, or int8. A warp computes 32 outputs of a few rows.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_SIGNED_DENSE_H_
 #define LARQ_ENGINE_KERNELS_CUDA_SIGNED_DENSE_H_
 
@@ -8,7 +8,7 @@
 
 namespace larq_engine::cuda {
 
-// Inputs i to i + 3 of a row, where i is a multiple of 4: those behind the last one are 0.
+// Returns inputs i to i + 3 of a row, where i is a multiple of 4. Inputs behind the last one are 0.
 LE_DEVICE Values<4> FourInputs(const float* row, int i, int depth) {
   if (depth % 4 == 0) return LoadValues<4>(row + i);
   Values<4> four;
@@ -17,13 +17,13 @@ LE_DEVICE Values<4> FourInputs(const float* row, int i, int depth) {
   return four;
 }
 
-// The value, or its negative where that bit of the word is 1.
+// Returns the value, negated if the given bit of the word is 1.
 LE_DEVICE float Signed(float value, uint32_t bits, int bit) {
   return __uint_as_float(__float_as_uint(value) ^ (bits << (31 - bit) & 0x80000000u));
 }
 
-// Of a warp's rows from `first` on: where each begins. Those behind the last one are summed as
-// that, and not stored.
+// Finds where each of a warp's rows begins, from row `first` on. In the place of rows behind the
+// last one, the last one is summed, but not stored.
 template <class T>
 LE_DEVICE void FindRows(const T* in, int64_t first, int64_t count, int depth,
                         const T* (&rows)[kSignedDenseRows]) {
@@ -33,8 +33,8 @@ LE_DEVICE void FindRows(const T* in, int64_t first, int64_t count, int depth,
   }
 }
 
-// Calls take(k, bits) for each four inputs from k on: the lowest bits are the signs of a unit for
-// them. Words of signs of `units` lie beside each other, filled up to whole warps.
+// Calls take(k, bits) for each four inputs from k on, where the lowest bits are the signs of a unit
+// for them. The words of `units` units are neighbours, padded to whole warps.
 template <class Take>
 LE_DEVICE void ForEachFour(const uint32_t* signs, int unit, int units, int depth,
                            const Take& take) {
@@ -66,7 +66,7 @@ LE_DEVICE void SignedDense(const SignedDenseArgs& a) {
       sums[r] += four;
     }
   });
-  // What follows is long, so it is there once: the sums move up in place of an index.
+  // The loop is not unrolled, as its body is long: the sums move up instead of being indexed.
   LE_NO_UNROLL
   for (int r = 0; r < kSignedDenseRows && first + r < a.rows; ++r) {
     const Values<1> y = {part.inside ? sums[0] * a.scale[unit] : 0.0f};
@@ -76,7 +76,7 @@ LE_DEVICE void SignedDense(const SignedDenseArgs& a) {
   }
 }
 
-// The same of int8, the first in the lowest byte.
+// Returns four int8 inputs in a word, the first in the lowest byte.
 LE_DEVICE int32_t FourInputs(const int8_t* row, int i, int depth) {
   using Word __attribute__((may_alias)) = int32_t;
   if (depth % 4 == 0) return *reinterpret_cast<const Word*>(row + i);
@@ -89,13 +89,13 @@ LE_DEVICE int32_t FourInputs(const int8_t* row, int i, int depth) {
   return static_cast<int32_t>(four);
 }
 
-// The four lowest bits as bytes: 1, or -1 for a bit that is 1.
+// Returns the four lowest bits as bytes: 1, or -1 for a bit that is 1.
 LE_DEVICE int32_t FourSigns(uint32_t bits) {
   const uint32_t minus = (bits & 0xfu) * 0x00204081u & 0x01010101u;
   return static_cast<int32_t>(minus * 0xfeu | 0x01010101u);
 }
 
-// Rounded to nearest, halves to even, as kernels/round_to_int8.h does it: the range is of whole
+// Rounds to the nearest integer, halves to even, like kernels/round_to_int8.h. The range has whole
 // numbers of few bits, which are the low bits of their sum with 1.5 * 2^23.
 LE_DEVICE int8_t RoundToEvenInt8(float y, float min, float max, int32_t zero_point) {
   constexpr float kRounding = 12582912;

@@ -1,4 +1,4 @@
-// Softmax of rows: a warp a row.
+// Softmax of rows, with a warp for each row.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_SOFTMAX_H_
 #define LARQ_ENGINE_KERNELS_CUDA_SOFTMAX_H_
 
@@ -7,8 +7,8 @@
 
 namespace larq_engine::cuda {
 
-// exp(beta * (x - the greatest x)), by their sum: each lane's in order, then those of the lanes in
-// pairs.
+// Computes exp(beta * (x - the greatest x)), divided by its sum. Each lane adds its own terms in
+// order; then the lanes' sums are added in pairs.
 LE_DEVICE void Softmax(const SoftmaxArgs& a) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int64_t row = MyIndex() / kWarp;

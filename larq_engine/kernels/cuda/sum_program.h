@@ -1,6 +1,6 @@
-// What follows the floats of a binary convolution in most networks, with a place for each step: an
-// activation, a product and a sum with constants of the channel, and the sum with a residual. What
-// it cannot say, a PixelProgram says. Plain data that the host fills in and kernels read.
+// The steps that follow the floats of a binary convolution in most networks, with a place for each
+// step: an activation, a product and a sum with constants of the channel, and a sum with a
+// residual. Other programs are PixelPrograms. Plain data that the host fills in and kernels read.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_SUM_PROGRAM_H_
 #define LARQ_ENGINE_KERNELS_CUDA_SUM_PROGRAM_H_
 
@@ -8,10 +8,10 @@
 
 namespace larq_engine::cuda {
 
-// A step whose values are null, or whose clamp is not there, leaves y as it is.
+// A program; a step whose values are null, or whose range does not clamp, leaves y as it is.
 struct SumProgram {
   struct Range {
-    int32_t clamps;  // whether it does anything: infinite ends leave all values
+    int32_t clamps;  // whether to clamp: infinite ends would change nothing
     float min;
     float max;
   };
@@ -20,13 +20,13 @@ struct SumProgram {
     Range range;  // of the result
   };
 
-  // y becomes the result of one after the other.
+  // The steps run in this order, and each replaces y by its result.
   Range activation;
   Operand product;   // y * values[channel]
   Operand sum;       // y + values[channel]
-  float* sum_out;    // [pixel][channel]: y up to here
+  float* sum_out;    // [pixel][channel]: receives y after `sum`
   Operand residual;  // y + values[pixel][channel]
-  float* out;        // [pixel][channel]: y in the end
+  float* out;        // [pixel][channel]: receives y at the end
 };
 
 }  // namespace larq_engine::cuda

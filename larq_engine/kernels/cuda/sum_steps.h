@@ -1,6 +1,5 @@
-// The steps of a SumProgram on the device, one behind the other: what kernels of binary
-// convolutions compute most often is short code without a loop. The arithmetic is that of
-// pixel_steps.h.
+// Runs the steps of a SumProgram on the device, without a loop: what kernels of binary convolutions
+// compute most often stays short code. The arithmetic is that of pixel_steps.h.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_SUM_STEPS_H_
 #define LARQ_ENGINE_KERNELS_CUDA_SUM_STEPS_H_
 
@@ -16,8 +15,9 @@ LE_DEVICE void ClampAll(const SumProgram::Range& range, const Values& values) {
   values.ForEach([&](float& y, int64_t) { y = Clamp(y, range.min, range.max); });
 }
 
-// `residual`: what Values::Load brought of program.residual, if that is there. It is loaded by the
-// caller, before anything is computed or stored that a compiler could not move it across.
+// Runs the steps of `program`. `residual` is what Values::Load returned for program.residual, if
+// the program has one. The caller loads it before anything is computed or stored that a compiler
+// could not move the load across.
 template <class Values, class Tensor>
 LE_DEVICE void RunSum(const SumProgram& program, const Values& values, const Tensor& residual) {
   ClampAll(program.activation, values);

@@ -1,5 +1,5 @@
-// Matrices of words as chips of 9.0 are told of them that copy boxes of them by themselves. Plain
-// data.
+// Descriptions of matrices of words for chips of compute capability 9.0, which copy boxes of them
+// by themselves (TMA). Plain data.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_TENSOR_MAP_H_
 #define LARQ_ENGINE_KERNELS_CUDA_TENSOR_MAP_H_
 
@@ -7,7 +7,8 @@
 
 namespace larq_engine::cuda {
 
-// As the driver makes it of a MatrixMap; what is in it, only the driver and the chip know.
+// A tensor map that the driver makes from a MatrixMap. Only the driver and the chip know its
+// contents.
 struct alignas(128) TensorMap {
   uint64_t opaque[16];
 };
@@ -17,10 +18,10 @@ struct MatrixMap {
   int64_t rows;
   int64_t row_words;
   int64_t pitch_words;  // from a row to the next, a multiple of 4
-  // Of a box, which is what a copy brings. What is outside the matrix becomes zeros.
+  // The size of a box, which one copy brings. What is outside the matrix becomes zeros.
   int32_t box_rows;
   int32_t box_words;
-  // Rows of 128 bytes whose parts of 16 change places as wgmma_rules.h says, or lie as they are.
+  // Tells whether rows have 128 bytes, whose 16-byte parts are swizzled as wgmma_rules.h says.
   bool is_swizzled;
 };
 

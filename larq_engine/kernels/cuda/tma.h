@@ -1,5 +1,5 @@
-// What chips of 9.0 copy by themselves, box by box, and the barriers that tell of it. As in ptx.h,
-// each instruction has two bodies; its rule is in tma_rules.h.
+// Copies of boxes that chips of compute capability 9.0 make by themselves, and the barriers that
+// report their arrival. As in ptx.h, each instruction has two bodies; its rule is in tma_rules.h.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_TMA_H_
 #define LARQ_ENGINE_KERNELS_CUDA_TMA_H_
 
@@ -12,10 +12,11 @@
 
 namespace larq_engine::cuda {
 
-// Of shared memory, at a multiple of it.
+// The bytes of a barrier in shared memory, and their alignment.
 inline constexpr int kBarrierBytes = 8;
 
-// By one thread. FenceForProducts of the same, and a barrier of all, come before its use.
+// Makes a barrier; one thread calls it. Before others use the barrier, the same thread must call
+// FenceForProducts, and all threads must meet at a __syncthreads.
 LE_DEVICE void MakeBarrier(uint32_t barrier, int arrivals) {
 #ifdef __CUDACC__
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n" ::"r"(barrier), "r"(arrivals)
@@ -25,7 +26,7 @@ LE_DEVICE void MakeBarrier(uint32_t barrier, int arrivals) {
 #endif
 }
 
-// What this thread did before is seen by those who have waited for the phase.
+// Arrives at a barrier. Threads that have waited for the phase see what this thread did before.
 LE_DEVICE void Arrive(uint32_t barrier) {
 #ifdef __CUDACC__
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];\n" ::"r"(barrier) : "memory");
@@ -34,7 +35,7 @@ LE_DEVICE void Arrive(uint32_t barrier) {
 #endif
 }
 
-// And so many bytes of copies belong to the phase.
+// Arrives at a barrier, and adds `bytes` of copies to those that the phase waits for.
 LE_DEVICE void ArriveAndExpect(uint32_t barrier, int bytes) {
 #ifdef __CUDACC__
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n" ::"r"(barrier), "r"(bytes)
@@ -44,7 +45,8 @@ LE_DEVICE void ArriveAndExpect(uint32_t barrier, int bytes) {
 #endif
 }
 
-// Until the last phase of that parity has ended; the first phase's is 0, and before it 1 has ended.
+// Waits until the last phase of that parity has ended. The first phase has parity 0; before it,
+// parity 1 counts as ended.
 LE_DEVICE void WaitForPhase(uint32_t barrier, uint32_t parity) {
 #ifdef __CUDACC__
   uint32_t has_ended = 0;
@@ -62,8 +64,8 @@ LE_DEVICE void WaitForPhase(uint32_t barrier, uint32_t parity) {
 #endif
 }
 
-// Copies the box that begins in column x of row y to shared memory, where `barrier` is told of its
-// bytes. `map` lies in the kernel's parameter.
+// Copies the box that begins in column x of row y to shared memory; its bytes arrive at `barrier`.
+// `map` must be part of the kernel's parameter.
 LE_DEVICE void CopyBox(uint32_t to, const TensorMap& map, int x, int y, uint32_t barrier) {
 #ifdef __CUDACC__
   asm volatile(

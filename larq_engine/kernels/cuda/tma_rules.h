@@ -1,5 +1,5 @@
-// What the instructions of tma.h do, by NVIDIA's "PTX ISA": pure functions. The emulated GPU
-// follows them.
+// The rules of the instructions of tma.h, by NVIDIA's "PTX ISA": pure functions, which the emulated
+// GPU follows.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_TMA_RULES_H_
 #define LARQ_ENGINE_KERNELS_CUDA_TMA_RULES_H_
 
@@ -9,12 +9,12 @@
 
 namespace larq_engine::cuda {
 
-// A barrier goes from phase to phase. One ends when as many have arrived as it was made for, and
-// all bytes that they told it to expect.
+// The phases of a barrier. A phase ends when the number of threads that the barrier was made for
+// have arrived, and with them all bytes that they told it to expect.
 struct PhaseRule {
-  uint32_t arrivals;      // of each phase
+  uint32_t arrivals;      // that each phase waits for
   uint32_t arrived = 0;   // in this one
-  int64_t bytes = 0;      // expected and not here
+  int64_t bytes = 0;      // expected, but not here yet
   uint32_t finished = 0;  // phases
 
   void Arrive(int64_t expected_bytes) {
@@ -26,7 +26,8 @@ struct PhaseRule {
     bytes -= received_bytes;
     EndIfComplete();
   }
-  // What a wait for a parity waits for: the phase is another, so that the one before had it.
+  // Tells whether a wait for `parity` is over: the current phase has the other parity, so the one
+  // before had this one.
   bool HasEnded(uint32_t parity) const { return finished % 2 != parity; }
 
  private:
@@ -37,7 +38,7 @@ struct PhaseRule {
   }
 };
 
-// Of the box whose first word is column x of row y: the word that lies in column i of its row r.
+// Returns the word in column i of row r of the box that begins in column x of row y.
 inline uint32_t BoxWordRule(const MatrixMap& map, int64_t x, int64_t y, uint32_t r, uint32_t i) {
   const int64_t column = x + i;
   const int64_t row = y + r;
@@ -45,7 +46,7 @@ inline uint32_t BoxWordRule(const MatrixMap& map, int64_t x, int64_t y, uint32_t
   return inside ? map.words[row * map.pitch_words + column] : 0;
 }
 
-// Where it lies, in a box at address `to` of shared memory.
+// Returns the shared address of that word, if the box is copied to address `to`.
 inline uint32_t BoxAddressRule(const MatrixMap& map, uint32_t to, uint32_t r, uint32_t i) {
   const uint32_t at = to + (r * static_cast<uint32_t>(map.box_words) + i) * 4;
   return map.is_swizzled ? at ^ (at >> 7 & 7) << 4 : at;

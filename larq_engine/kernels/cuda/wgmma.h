@@ -1,5 +1,5 @@
 // Products of bits by the four warps of a warpgroup, which only chips of compute capability 9.0
-// have: both matrices are in shared memory and are multiplied while the threads do something else.
+// have: both matrices are in shared memory, and are multiplied while the threads do something else.
 // As in ptx.h, each instruction has two bodies; its rule is in wgmma_rules.h.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_WGMMA_H_
 #define LARQ_ENGINE_KERNELS_CUDA_WGMMA_H_
@@ -13,23 +13,23 @@ namespace larq_engine::cuda {
 
 inline constexpr int kWarpgroup = 128;  // threads
 
-// Kernels are compiled for other chips all the same, and are empty.
+// Kernels that need these products are also compiled for other chips, but are empty there.
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
 inline constexpr bool kHasWgmma = false;
 #else
 inline constexpr bool kHasWgmma = true;
 #endif
 
-// Of a matrix whose rows of 1024 bits lie one behind the other, at a multiple of 1024 bytes, with
-// 16-byte part p of row r at p ^ (r % 8). 256 bits further along the rows it is 32 bytes more.
+// Returns the descriptor of a matrix of consecutive rows of 1024 bits, at a multiple of 1024 bytes,
+// with 16-byte part p of row r at p ^ (r % 8). Adding 32 bytes advances by 256 bits along the rows.
 LE_DEVICE uint64_t RowsDescriptor(uint32_t address) {
-  constexpr uint64_t kLeading = 1;  // is not looked at
+  constexpr uint64_t kLeading = 1;  // the chip ignores it
   constexpr uint64_t kStride = 8 * 128 / 16;
   return (address & 0x3ffff) >> 4 | kLeading << 16 | kStride << 32 | kSwizzle128Bytes << 62;
 }
 
-// What this thread wrote to shared memory, or waited for after CopyAsync, is from now on visible to
-// products and to copies of boxes. The emulated GPU knows of copies and of barriers alone.
+// Makes visible to products and to copies of boxes what this thread wrote to shared memory, or
+// waited for after CopyAsync. The emulated GPU checks this only for copies and barriers.
 LE_DEVICE void FenceForProducts() {
 #ifdef __CUDACC__
   asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory");
@@ -39,8 +39,8 @@ LE_DEVICE void FenceForProducts() {
 #endif
 }
 
-// From now on each thread of the warpgroup has kRegisters, fewer or more than the kernel began
-// with. Warpgroups that take them wait for others that give them.
+// Changes the number of registers of each thread of the warpgroup to kRegisters, fewer or more than
+// the kernel began with. Warpgroups that take registers wait for others that give them.
 template <int kRegisters>
 LE_DEVICE void GiveRegisters() {
 #ifdef __CUDACC__
@@ -55,8 +55,8 @@ LE_DEVICE void TakeRegisters() {
 }
 
 #ifdef __CUDACC__
-// The compiler knows nothing of products that are not done: what it does with `d` stays before or
-// behind this place.
+// Keeps the compiler from moving uses of `d` across this place, as it does not know of products
+// that are still running.
 template <int kRegisters>
 LE_DEVICE void HoldRegisters(int32_t (&d)[kRegisters]) {
   LE_UNROLL
@@ -64,7 +64,7 @@ LE_DEVICE void HoldRegisters(int32_t (&d)[kRegisters]) {
 }
 #endif
 
-// Before the first product, and again when anything else has touched its registers.
+// Must be called before the first product, and again after anything else has touched its registers.
 template <int kRegisters>
 LE_DEVICE void WgmmaFence(int32_t (&d)[kRegisters]) {
 #ifdef __CUDACC__
@@ -86,8 +86,9 @@ LE_DEVICE void WgmmaFence(int32_t (&d)[kRegisters]) {
 #define LE_REGISTERS_128(d, i) LE_REGISTERS_64(d, i), LE_REGISTERS_64(d, i + 64)
 #endif
 
-// d += the ones of a and b, 64 rows and kN columns with 256 bits each, at some time before it is
-// waited for. Unless it `adds`, d becomes them, whatever it was. All threads of the warpgroup.
+// Adds to `d` the number of ones that a and b have in common, for 64 rows and kN columns with 256
+// bits each, at some time before WgmmaWait returns. Unless `adds`, the products replace `d`. All
+// threads of the warpgroup must call it.
 template <int kN>
 LE_DEVICE void WgmmaAnd(int32_t (&d)[kN / 2], uint64_t a, uint64_t b, bool adds = true) {
   static_assert(kN == 64 || kN == 128 || kN == 256);
@@ -148,7 +149,7 @@ LE_DEVICE void WgmmaAnd(int32_t (&d)[kN / 2], uint64_t a, uint64_t b, bool adds 
 #endif
 }
 
-// The products since the last call are a group.
+// Makes a group of the products since the last call.
 LE_DEVICE void WgmmaCommit() {
 #ifdef __CUDACC__
   asm volatile("wgmma.commit_group.sync.aligned;\n" ::: "memory");
@@ -157,7 +158,7 @@ LE_DEVICE void WgmmaCommit() {
 #endif
 }
 
-// Waits until all groups are done but the last kLeft. Before it nobody may read `d`.
+// Waits until all groups are done, except for the last kLeft. Before that no thread may read `d`.
 template <int kLeft, int kRegisters>
 LE_DEVICE void WgmmaWait(int32_t (&d)[kRegisters]) {
 #ifdef __CUDACC__

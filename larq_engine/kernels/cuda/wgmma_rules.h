@@ -1,5 +1,5 @@
-// What the instructions of wgmma.h do, by NVIDIA's "PTX ISA": pure functions. The emulated GPU
-// follows them.
+// The rules of the instructions of wgmma.h, by NVIDIA's "PTX ISA": pure functions, which the
+// emulated GPU follows.
 #ifndef LARQ_ENGINE_KERNELS_CUDA_WGMMA_RULES_H_
 #define LARQ_ENGINE_KERNELS_CUDA_WGMMA_RULES_H_
 
@@ -8,12 +8,13 @@
 
 namespace larq_engine::cuda {
 
-// As descriptors say that matrices are mixed as below. There are other ways, which no kernel uses.
+// The value in a descriptor for the 128-byte swizzle. No kernel uses the other ones.
 inline constexpr uint64_t kSwizzle128Bytes = 1;
 
-// Where byte 0..31 of a row is that a descriptor names; its part of 16 bytes lies together. 8 rows
-// lie one behind the other, 128 bytes each, and the descriptor's stride is from them to the next 8.
-// Bits 4 to 6 of an address are xored with its bits 7 to 9.
+// Returns the address of byte 0..31 of a row of the matrix that a descriptor names. The 16-byte
+// parts of a row stay contiguous. Groups of 8 rows have 128 bytes for each row, and the
+// descriptor's stride leads from one group to the next. Bits 4 to 6 of an address are xored with
+// its bits 7 to 9.
 inline uint32_t MatrixByte(uint64_t descriptor, uint32_t row, uint32_t byte) {
   const auto bytes = [&](int bit) {
     return static_cast<uint32_t>(descriptor >> bit & 0x3fff) << 4;
@@ -22,7 +23,7 @@ inline uint32_t MatrixByte(uint64_t descriptor, uint32_t row, uint32_t byte) {
   return at ^ (at >> 7 & 7) << 4;
 }
 
-// Of which element of the product the registers of a warpgroup's thread are.
+// The element of the product that a register of a warpgroup's thread holds.
 struct WgmmaElement {
   uint32_t row;
   uint32_t column;
@@ -32,7 +33,7 @@ inline WgmmaElement WgmmaElementRule(uint32_t thread, uint32_t i) {
   return {thread / 32 * 16 + lane / 4 + i / 2 % 2 * 8, i / 4 * 8 + lane % 4 * 2 + i % 2};
 }
 
-// What one product adds to a register; part(address) points to 16 bytes of shared memory.
+// Returns what one product adds to a register. part(address) points to 16 bytes of shared memory.
 template <class Part>
 int32_t WgmmaAndRule(const Part& part, uint64_t a, uint64_t b, uint32_t thread, uint32_t i) {
   const WgmmaElement at = WgmmaElementRule(thread, i);
