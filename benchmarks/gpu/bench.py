@@ -1,4 +1,4 @@
-"""A bench runs the programs of a bundle until its time is over, and reads what they print."""
+"""Programs of a bundle, run until the time of a step is over, and the records that they print."""
 
 import json
 import os
@@ -14,34 +14,34 @@ Record = dict[str, Any]
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Characters of what a program printed, of each stream.
+# Characters that are shown of each stream of a program.
 _SHOWN = 3000
 
 
 class StepError(Exception):
-    """What went wrong, and what the program printed."""
+    """An error of a step: its reason, and what the program printed."""
 
     def __init__(self, reason: str, output: str = "", errors: str = "") -> None:
         super().__init__(reason)
         self.printed = output
-        # Host runtimes log much, and programs print all that they do.
+        # Only the ends are shown: host runtimes log much, and programs print all their records.
         self.shown = f"{errors[-_SHOWN:]}\n{output[-_SHOWN:]}" if output or errors else ""
 
 
 @dataclass(frozen=True)
 class Bench:
-    """The programs' folder, and when the step that runs them must have ended.
+    """The folder of the programs, and the time when the step that runs them must have ended.
 
     Attributes:
-        bundle: What `make gpu-bundle` filled.
-        deadline: A time of `time.monotonic`.
+        bundle: The folder that `make gpu-bundle` filled.
+        deadline: When the step must have ended, as a time of `time.monotonic`.
     """
 
     bundle: Path
     deadline: float
 
     def left(self) -> float:
-        """The seconds that the step still has."""
+        """Returns the seconds that the step still has."""
         return self.deadline - time.monotonic()
 
     def run(self, *command: str | Path, seconds: float | None = None, **variables: str) -> str:
@@ -49,11 +49,11 @@ class Bench:
 
         Args:
             command: The program and its arguments.
-            seconds: Its own limit, if that is less.
-            variables: Its environment, beside this process's.
+            seconds: The command's own limit, if that is less.
+            variables: Are added to the environment of this process.
 
         Raises:
-            StepError: It could not be started, failed, or had no end in time.
+            StepError: The command could not be started, failed, or did not end in time.
         """
         environment = {
             **os.environ,
@@ -77,7 +77,8 @@ class Bench:
         try:
             output, errors = process.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
-            # With all that it has started, which would use the GPU beside the next step.
+            # Processes that the command has started are killed, too: they would use the GPU beside
+            # the next step.
             os.killpg(process.pid, signal.SIGKILL)
             output, errors = process.communicate()
             raise StepError(f"no end after {limit:.0f} s", output, errors) from None
@@ -86,10 +87,10 @@ class Bench:
         return output
 
     def lines(self, *command: str | Path, **variables: str) -> Iterator[Record]:
-        """Yields what a command prints as lines of JSON, also where it then fails.
+        """Yields the lines of JSON that a command prints, even if it fails in the end.
 
         Raises:
-            StepError: As `run`, behind the last line.
+            StepError: The command failed as in `run`; raised after the last line.
         """
         try:
             output = self.run(*command, **variables)
@@ -100,7 +101,7 @@ class Bench:
 
 
 def _json_lines(text: str) -> list[Record]:
-    """Returns the lines that are whole: the last one of a program that was stopped may not be."""
+    """Returns the complete lines: the last one of a stopped program may be cut off."""
     return [
         json.loads(line)
         for line in text.splitlines(keepends=True)

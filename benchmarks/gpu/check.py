@@ -4,9 +4,9 @@
 
 `make gpu-bundle` fills the bundle on a machine with the compilers; the machine with the GPU needs
 Python with NumPy, and PyTorch for the peers. Each step writes its JSON into the results' folder
-when it ends, with all that it had found if its time ran out. A step that fails does not stop the
-others, but nothing is run on a GPU whose instructions are not what the kernels take them to be. The
-exit status is 0 if every step was done.
+when it ends; if its time ran out, with all that it had found. A step that fails does not stop the
+others, except that nothing more is run on a GPU whose instructions do not do what the kernels
+expect. The exit status is 0 if every step was done.
 """
 
 import argparse
@@ -21,20 +21,20 @@ from benchmarks.gpu.bench import Bench, Record, StepError
 from benchmarks.gpu.steps import STEPS, Step
 from benchmarks.result_files import as_lines
 
-# A step of which less than this part is left is not begun.
+# A step is not begun if less than this part of its time is left.
 _LEAST = 0.25
 
 
 def run_steps(
     bundle: Path, results: Path, steps: Sequence[Step], end: float = float("inf")
 ) -> list[Record]:
-    """Returns a record for each step, which its file in the results' folder has as well.
+    """Runs the steps, and returns a record for each, which its file of results has, too.
 
     Args:
-        bundle: What `make gpu-bundle` filled.
-        results: Where the files go.
-        steps: What is asked, in this order.
-        end: When all must have ended, as `time.monotonic` tells it.
+        bundle: The folder that `make gpu-bundle` filled.
+        results: The folder of the results.
+        steps: The steps, in this order.
+        end: When all must have ended, as a time of `time.monotonic`.
     """
     records = []
     for step in steps:
@@ -58,7 +58,7 @@ def _run_step(bundle: Path, step: Step, end: float) -> Record:
         return record | {"left_out": left, "seconds": 0.0}
     found = []
     try:
-        # Not a list of the iterator: what it yielded before it failed is kept.
+        # No list is made of the iterator, because what it yielded before it failed is kept.
         for one in step.run(Bench(bundle, min(start + step.seconds, end))):
             found.append(one)
     except StepError as error:

@@ -1,6 +1,6 @@
-// The clock that the chip really has while it multiplies bits, beside its maximum: cycles of a
-// multiprocessor over nanoseconds of the GPU's timer, in kernels of 1 ms, 0.1 s and 1 s. Prints a
-// line of JSON for each; exits with 2 if there is no GPU.
+// Measures the clock that the chip really has while it multiplies bits, beside its maximum: cycles
+// of a multiprocessor over nanoseconds of the GPU's timer, in kernels of 1 ms, 0.1 s and 1 s.
+// Prints a line of JSON for each; exits with 2 if there is no GPU.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -49,7 +49,7 @@ class Loaded {
     CHECK(cudaMalloc(&taken_, sizeof(Taken) * blocks_));
   }
 
-  // Returns what each multiprocessor took.
+  // Returns the cycles and nanoseconds that each multiprocessor took.
   std::vector<Taken> Run(int rounds) const {
     if (is_hopper_) {
       Load<true><<<blocks_, kThreads, WgmmaSharedBytes(kN)>>>(rounds, out_, taken_);

@@ -1,7 +1,7 @@
-// Do a GPU's instructions do what ptx_rules.h, wgmma_rules.h and tma_rules.h say? Each runs on
-// random registers or memory, and every bit is compared with the rule that the emulated GPU runs.
-// Prints a line of JSON for each; exits with 1 if one differs, and with 2 if there is no GPU to
-// ask.
+// Checks that the instructions of a GPU do what ptx_rules.h, wgmma_rules.h and tma_rules.h say.
+// Each runs on random registers or memory, and every bit is compared with the rule that the
+// emulated GPU runs. Prints a line of JSON for each; exits with 1 if one differs, and with 2 if
+// there is no GPU.
 #include <cuda.h>
 
 #include <cstdint>
@@ -29,7 +29,7 @@ void Check(cudaError_t error, const char* call) {
 }
 #define CHECK(call) Check((call), #call)
 
-// Memory of the device with a copy here.
+// Memory of the device, with a copy on the host.
 template <class T>
 class Shared {
  public:
@@ -93,7 +93,8 @@ void TestMma(std::mt19937& random) {
   int wrong = 0;
   for (int round = 0; round < kRounds; ++round) {
     Randomize(in.here, random);
-    // One register at a time is zero, which tells what is where.
+    // In the first half of the rounds one register is zero, which shows a mistake in the places of
+    // registers.
     if (round < kRounds / 2) {
       for (MmaOperands& lane : in.here)
         (round % 6 < 4 ? lane.a.r[round % 6] : lane.b.r[round % 6 - 4]) = 0;
@@ -114,7 +115,7 @@ __global__ void RunLoadMatrix(const uint32_t* in, uint32_t* out) {
   for (int i = threadIdx.x; i < kLanes * 4; i += kLanes) rows[i] = in[i];
   __syncwarp();
   uint32_t r[4];
-  LoadMatrix4(r, SharedAddress(rows + threadIdx.x * 7 % kLanes * 4));  // rows in another order
+  LoadMatrix4(r, SharedAddress(rows + threadIdx.x * 7 % kLanes * 4));  // in another order
   LE_UNROLL
   for (int i = 0; i < 4; ++i) out[threadIdx.x * 4 + i] = r[i];
 }
@@ -193,7 +194,8 @@ template <int kN>
 void TestWgmma(std::mt19937& random) {
   constexpr int kBytes = 40 << 10;
   constexpr uint32_t kB = 8 << 10;  // where the second matrix begins
-  // With addresses from the beginning of shared memory; see RowsDescriptor.
+  // Makes a descriptor whose addresses count from the beginning of shared memory; see
+  // RowsDescriptor.
   const auto descriptor = [](uint64_t start) {
     return start / 16 | uint64_t{1} << 16 | uint64_t{1024 / 16} << 32 | kSwizzle128Bytes << 62;
   };
@@ -226,7 +228,7 @@ void TestWgmma(std::mt19937& random) {
   }
 }
 
-// As the driver makes it, whose function the run-time library finds.
+// Makes a tensor map with the driver's function, which CUDA's runtime finds.
 TensorMap MakeTensorMap(const MatrixMap& matrix) {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found{};
@@ -279,7 +281,7 @@ __global__ void RunBox(const __grid_constant__ TensorMap map, int x, int y, int 
   }
 }
 
-// A box of 64 rows, inside a matrix and beyond each of its ends.
+// Tests copies of a box of 64 rows, inside a matrix and beyond each of its ends.
 void TestBoxes(std::mt19937& random, bool is_swizzled) {
   constexpr int kThreads = 64;
   constexpr int kRows = 100;
@@ -316,7 +318,8 @@ void TestBoxes(std::mt19937& random, bool is_swizzled) {
   Report(is_swizzled ? "cp.async.bulk.tensor.2d, swizzled" : "cp.async.bulk.tensor.2d", wrong);
 }
 
-// One warp writes and another reads, turn by turn. A rule that is not theirs has no end.
+// One warp writes and another reads, in turns. If the phases follow another rule than ours, the
+// kernel never ends.
 template <int kRounds>
 __global__ void RunPhases(int* out) {
   if constexpr (kHasWgmma) {
@@ -366,7 +369,7 @@ void TestPhases() {
 }  // namespace
 
 int main() {
-  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // what was found stays if an instruction has no end
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // for kernels that never end
   int count = 0;
   CHECK(cudaGetDeviceCount(&count));
   std::mt19937 random(1);

@@ -1,7 +1,7 @@
-// What moving data to a GPU and back takes: memcpy into pinned memory by 1 to 16 threads, copies
-// over PCIe from pinned and from ordinary memory, and pinning itself. Sizes are those of 1, 64 and
-// 256 images of 224 x 224 x 3 floats. Prints a line of JSON for each; exits with 2 if there is no
-// GPU.
+// Measures how long it takes to move data to a GPU and back: memcpy into pinned memory by 1 to 16
+// threads, copies over PCIe from pinned and from ordinary memory, and pinning itself. Sizes are
+// those of 1, 64 and 256 images of 224 x 224 x 3 floats. Prints a line of JSON for each; exits with
+// 2 if there is no GPU.
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
@@ -20,7 +20,7 @@ constexpr size_t kImage = size_t{224} * 224 * 3 * sizeof(float);
 constexpr size_t kSizes[] = {kImage, 64 * kImage, 256 * kImage};
 constexpr size_t kMost = 256 * kImage;
 
-// On the host's clock.
+// Returns the time that the work takes by the host's clock.
 template <class Work>
 double HostSeconds(const Work& work) {
   return MedianSeconds([&] {
@@ -38,7 +38,8 @@ void Print(const char* what, size_t bytes, int threads, double seconds) {
   std::fflush(stdout);
 }
 
-// Each thread has a part of its own; they are started anew each time, which counts.
+// Copies with a part for each thread. The threads are started for each copy, which its time
+// includes.
 void CopyByThreads(std::byte* to, const std::byte* from, size_t bytes, int threads) {
   const size_t part = (bytes + threads - 1) / threads;
   const auto copy = [&](int i) {

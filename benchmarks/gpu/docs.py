@@ -2,8 +2,8 @@
 
     python -m benchmarks.gpu.docs [--results FOLDER] [--page FILE]
 
-What stands between the two marks of the page is made from the files of the folder: a table for each
-step, with the machine that gave it. A result that was wrong has no time.
+The text between the two marks of the page is made from the files of the folder: a table for each
+step, with the machine that ran it. A row with a wrong result has no time.
 """
 
 import argparse
@@ -31,7 +31,7 @@ make gpu-check RESULTS=docs/gpu_results && make gpu-docs
 
 _PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""))
 
-# Steps whose lines are times of kernels. Of others the fields of their lines are columns.
+# Steps whose records are times of kernels. In the tables of other steps, each field is a column.
 _TIMES_OF_ROWS = ("layers", "layers_of_all_rows", "products")
 _PROBLEM = ("product", "layer", "batch", "output")
 
@@ -40,7 +40,7 @@ _PROBLEM = ("product", "layer", "batch", "output")
 
 
 def _text(name: str, value: object) -> str:
-    """A field as its name says what it is: seconds end with `_s`, rates with `_per_s`."""
+    """Formats a field by the end of its name: `_s` means seconds, `_per_s` a rate."""
     if value is None or value == "":
         return "-"
     if isinstance(value, bool):
@@ -76,7 +76,7 @@ def _time(row: Record) -> str:
 
 
 def _floor_of(peaks: Record) -> Cell:
-    """How much of a layer's time the GPU's products or copies alone would take."""
+    """Returns a cell: the least time at the GPU's peak rates, as a share of the kernel's time."""
     rates = [rate for name, rate in peaks.items() if name.endswith("_products_per_s")]
     copies = peaks.get("copy_bytes_per_s")
 
@@ -90,7 +90,7 @@ def _floor_of(peaks: Record) -> Cell:
 
 
 def _columns(step: str, rows: Sequence[Record], peaks: Record) -> list[tuple[str, Cell]]:
-    """What is shown of a step's lines, title by title."""
+    """Returns the columns for a step's records: a title and a cell each."""
     if step in _TIMES_OF_ROWS:
         named = (*_PROBLEM, "row", "launches")
         return [
@@ -109,11 +109,11 @@ def _columns(step: str, rows: Sequence[Record], peaks: Record) -> list[tuple[str
     ]
 
 
-_FASTEST = 3  # are shown
+_FASTEST = 3  # kernels that are shown for each problem
 
 
 def _fastest(rows: Iterable[Record]) -> list[Record]:
-    """Of each problem the fastest kernels, and what was wrong."""
+    """Returns the records of the fastest kernels, and of wrong ones, for each problem."""
     problems: dict[tuple[object, ...], list[Record]] = {}
     for row in rows:
         problems.setdefault(tuple(row.get(name) for name in _PROBLEM), []).append(row)
@@ -129,7 +129,7 @@ def _fastest(rows: Iterable[Record]) -> list[Record]:
 
 
 def _show(step: str, result: Sequence[Record], peaks: Record) -> list[str]:
-    """A step's records, or the fields of one."""
+    """Returns a table of a step's records, or of the fields if there is only one record."""
     if not result:
         return ["Nothing was found."]
     if len(result) == 1:
@@ -142,13 +142,13 @@ def _show(step: str, result: Sequence[Record], peaks: Record) -> list[str]:
 
 
 def _machine(records: dict[str, Record]) -> str:
-    """Name and driver of the GPU, as nvidia-smi told the first step."""
+    """Returns the name and driver of the GPU, as nvidia-smi told the first step."""
     fields = str(_first(records, "environment").get("gpu", "")).split(", ")
     return f"{fields[0]}, driver {fields[1]}" if len(fields) > 1 else "of an unknown machine"
 
 
 def _first(records: dict[str, Record], step: str) -> Record:
-    """A step's first record; an empty one if it has none."""
+    """Returns a step's first record, or an empty one if it has none."""
     found: list[Record] = records.get(step, {}).get("result", [])
     return found[0] if found else {}
 
@@ -170,7 +170,7 @@ def _block(step: Step, records: dict[str, Record]) -> list[str]:
 
 
 def render(results: Path) -> str:
-    """What stands between the marks, for the files of the folder, which may not be there."""
+    """Returns the text between the marks, made from the files of the folder that are there."""
     records = {}
     for step in STEPS:
         path = results / f"{step.name}.json"
@@ -183,7 +183,7 @@ def render(results: Path) -> str:
 
 
 def replace(page: str, made: str) -> str:
-    """The page with other text between its marks."""
+    """Returns the page with another text between its marks."""
     return replace_between(page, BEGIN, END, made)
 
 

@@ -1,10 +1,10 @@
-"""HEP-BNN's tables of placements with a GPU, as lines of JSON.
+"""Prints HEP-BNN's tables of placements with a GPU, as lines of JSON.
 
     python -m benchmarks.gpu.hep_placements HepCifar.tflite
 
-For each batch: seconds of 10,000 images with each device, with the greedy placement and with the
-exact one (benchmarks/placing/hep_tables.py). The last lines are the best batches that HEP-BNN's
-paper publishes. HEP-BNN's seven kernels are not in the engine that is shipped.
+Each line has a batch, and the seconds of 10,000 images with each device, with the greedy placement
+and with the exact one (benchmarks/placing/hep_tables.py). The last lines are the best batches that
+HEP-BNN's paper publishes. The engine that is shipped does not have HEP-BNN's seven kernels.
 """
 
 import json
@@ -19,11 +19,11 @@ from larq_engine.placing.profile_file import Profile
 
 _THREADS = 8
 _ROUNDS = 3
-_SECONDS = 0.2  # of each operator, device and kernel
+_SECONDS = 0.2  # that each operator is measured, with each device and kernel
 
 
 def records_of(profile: Profile) -> Iterator[Record]:
-    """Yields a record for each batch of a profile, which is of one number of threads."""
+    """Yields a record for each batch of a profile with one number of threads."""
     (threads,) = profile.threads()
     for batch in profile.batches():
         alone = {

@@ -1,15 +1,16 @@
-// What an engine's copies to a GPU and back take, by one thread of the host and by several: the
-// bytes of a large input go through pinned memory (runtime/cuda/cuda_memory.h).
+// Measures the engine's copies to a GPU and back, with one thread of the host and with several,
+// since the bytes of a large input go through pinned memory (runtime/cuda/cuda_memory.h).
 //
 //   host_copies [--bytes=154140672] [--threads=1,2] [--rounds=5] [--gpu=0]
 //
-// The bytes are 256 images of 224 x 224 x 3 floats unless said otherwise. Prints a line of JSON for
-// each number of threads, with the best of the rounds, in which they take turns: `in` and `out` are
-// whole copies, `staging` is what the threads copy within the host's memory, piece by piece. Exits
-// with 1 if other bytes came back, with 2 if there is no GPU.
+// The default of --bytes is the size of 256 images of 224 x 224 x 3 floats. Prints a line of JSON
+// for each number of threads, with the best of the rounds, in which they take turns: `in` and `out`
+// are whole copies, `staging` is the part that the threads copy within the host's memory, piece by
+// piece. Exits with 1 if other bytes came back, with 2 if there is no GPU.
 //
-// With the driver of tests/cuda/fake_driver in the place of NVIDIA's it runs without a GPU. That
-// driver copies by memcpy, in the thread that waits for it: then only `staging` says something.
+// With the driver of tests/cuda/fake_driver in the place of NVIDIA's, it runs without a GPU. That
+// driver copies by memcpy, in the thread that waits for the copy, so only `staging` means anything
+// then.
 #include "larq_engine/runtime/cuda/host_copies.h"
 
 #include <algorithm>
@@ -50,7 +51,7 @@ struct Measured {
   double staging = 1e9;
 };
 
-// False if other bytes came back.
+// Takes the times of a round, and keeps the best ones. Returns false if other bytes came back.
 bool Measure(const std::vector<std::byte>& data, const CudaQueue& queue, int threads,
              Measured& best) {
   CudaMemory memory(queue, threads);

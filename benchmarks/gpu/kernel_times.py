@@ -1,10 +1,10 @@
-"""What each launch of a model takes on a GPU, as lines of JSON.
+"""Prints the time of each launch of a model on a GPU, as lines of JSON.
 
     python -m benchmarks.gpu.kernel_times BUNDLE MODEL.tflite BATCH...
 
-NVIDIA's profiler ncu takes the times, of launches alone: clocks are left as they are, and caches
-hold what the launch before has left. Where it is not installed or may not count, PyTorch's profiler
-does, else the engine's own, whose times have those of events in them.
+NVIDIA's profiler ncu takes the times, which are those of the launches only. It is told not to
+control the clocks, and not to flush the caches between launches. If it is not installed, or may not
+read the counters, PyTorch's profiler is used, or else the engine's own, whose times include events.
 """
 
 import csv
@@ -24,12 +24,12 @@ _NCU = (
     f"--csv --metrics {_METRIC}"
 ).split()
 
-# A run has a record for each launch, and none if it was not profiled.
+# The records of a run's launches; empty if the profiler saw none.
 Launches = list[Record]
 
 
 class ProfilerError(Exception):
-    """What keeps a profiler from taking times."""
+    """The reason why a profiler cannot take times."""
 
 
 def _run(library: Library, command: Sequence[str], profiler: str, *arguments: str) -> str:
@@ -43,7 +43,7 @@ def _run(library: Library, command: Sequence[str], profiler: str, *arguments: st
     )
     if process.returncode:
         said = (process.stdout + process.stderr).strip().splitlines()
-        # ncu's own lines say what it may not do.
+        # ncu's own lines tell the reason.
         own = [line for line in said if line.startswith("==ERROR==")]
         raise ProfilerError(f"exit status {process.returncode}: {' '.join(own or said[-1:])}")
     return process.stdout
@@ -56,7 +56,7 @@ def _by_ncu(library: Library, model: str, batch: str) -> Launches:
 
 
 def parse_ncu(text: str) -> Launches:
-    """The launches in what ncu prints between the lines of its own and of the program."""
+    """Returns the launches in the output of ncu, which has other lines, too."""
     table = [line for line in text.splitlines() if line.startswith('"')]
     return [
         {"kernel": row["Kernel Name"], "time_s": _seconds(row["Metric Value"], row["Metric Unit"])}
@@ -66,7 +66,7 @@ def parse_ncu(text: str) -> Launches:
 
 
 def _seconds(value: str, unit: str) -> float:
-    """Reads a number that has commas between thousands."""
+    """Reads a number with commas between thousands."""
     if unit not in ("ns", "nsecond"):
         raise ProfilerError(f"expected times in ns, got {unit}")
     return float(value.replace(",", "")) * 1e-9
@@ -80,7 +80,7 @@ def _by_worker(profiler: str) -> Callable[[Library, str, str], Launches]:
     return profile
 
 
-# The best comes first.
+# The best profiler comes first.
 PROFILERS: dict[str, Callable[[Library, str, str], Launches]] = {
     "ncu": _by_ncu,
     "torch": _by_worker("torch"),
@@ -89,7 +89,7 @@ PROFILERS: dict[str, Callable[[Library, str, str], Launches]] = {
 
 
 def profile(library: Library, model: Path, batch: int) -> Iterator[Record]:
-    """Yields what keeps profilers from working, then the launches by the first that does."""
+    """Yields the reasons why profilers do not work, then the launches by the first that does."""
     what = {"model": model.stem, "batch": batch, "engine": library.name}
     for name, take in PROFILERS.items():
         try:

@@ -1,10 +1,11 @@
-"""Images a second with one to four copies of a model on a GPU, as lines of JSON.
+"""Measures the images a second with one to four copies of a model on a GPU, as lines of JSON.
 
     python -m benchmarks.gpu.lanes MODEL.tflite...
 
 `predict` runs large data sets in two copies of the model, each in its own thread: one uploads while
-the other computes. This asks how many copies are worth it. Images lie in the host's memory and in
-pinned memory. The copies of all numbers take turns, and their results must be those of one copy.
+the other computes. This program shows how many copies are worth it. The images are in ordinary and
+in pinned memory of the host. The numbers of copies take turns, and the results of all must be those
+of one copy.
 """
 
 import itertools
@@ -26,8 +27,8 @@ from benchmarks.gpu.model_worker import images_of, places_of
 BATCHES = (64, 256)
 LANES = (1, 2, 3, 4)
 _ROUNDS = 3
-_SECONDS = 0.2  # of a turn
-_LEAST_BATCHES = 8  # of a turn, so that each copy has some
+_SECONDS = 0.2  # that a turn takes
+_LEAST_BATCHES = 8  # in a turn, so that each copy has some
 
 
 def _run(

@@ -1,15 +1,15 @@
-// Times of binary convolutions on a GPU: each layer, batch, kind of output and row of the table, on
-// buffers that take turns, so that the second cache does not hold them. A graph replays the
-// launches as the engine's do: each may begin while the one before it runs (`launches` is "early"),
-// if the device can do that and LARQ_ENGINE_EARLY_LAUNCHES is not "off" (else "in turn"). All
-// outputs are compared first with those of the plainest row, of which the reference confirms some
-// pixels; a row with a wrong one has no time.
+// Measures binary convolutions on a GPU: each layer, batch, kind of output and row of the table, on
+// buffers that take turns, so that the L2 cache does not hold them. A graph replays the launches as
+// the engine does. Each launch may begin while the one before it runs (`launches` is "early"), if
+// the device can do that and LARQ_ENGINE_EARLY_LAUNCHES is not "off" (else "in turn"). First, all
+// outputs are compared with those of the plainest row, some pixels of which are compared with the
+// reference. A row with a wrong result gets no time.
 //
 //   layers [--layers=ABCD] [--batches=1,8,64,256] [--rows=auto|all|NAME,NAME...] [--gpu=0]
 //   layers --products=1024,8192 [--rows=...] [--gpu=0]
 //
-// The second are products of square matrices of bits, as dense layers. Prints a line of JSON for
-// each; exits with 1 if a result was wrong, with 2 if there is no GPU.
+// The second form measures products of square matrices of bits, as dense layers. Prints a line of
+// JSON for each; exits with 1 if a result was wrong, with 2 if there is no GPU.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -38,14 +38,14 @@
 namespace larq_engine {
 namespace {
 
-// Stride 1, padded with +1.
+// A convolution with stride 1, padded with +1.
 struct Layer {
   int64_t size;
   int64_t channels;  // in and out
   int64_t filter;    // its height and width
 };
 
-// QuickNet's four sections.
+// The layers of QuickNet's four sections.
 struct NamedLayer {
   char name;
   Layer layer;
@@ -53,8 +53,9 @@ struct NamedLayer {
 constexpr NamedLayer kLayers[] = {
     {'A', {56, 64, 3}}, {'B', {28, 128, 3}}, {'C', {14, 256, 3}}, {'D', {7, 512, 3}}};
 
-// Bits by thresholds; floats; a block of QuickNet: clamped, times, plus, plus the shortcut, written
-// as floats and as the bits of the next layer.
+// The kinds of output: "bits" by thresholds; "float"; and "fused", a block of QuickNet: clamped,
+// times a multiplier, plus a bias, plus the shortcut, written as floats and as the bits of the next
+// layer.
 constexpr const char* kOutputs[] = {"bits", "float", "fused"};
 
 // A product of square matrices is a dense layer.
@@ -64,16 +65,16 @@ struct Settings {
   std::string layers = "ABCD";
   std::vector<int64_t> batches = {1, 8, 64, 256};
   std::vector<int64_t> products;             // instead of layers
-  std::vector<std::string> rows = {"auto"};  // the one that is chosen, or these
+  std::vector<std::string> rows = {"auto"};  // names; "auto" is the engine's choice
   int gpu = 0;
 };
 
-constexpr size_t kBytesThatMiss = size_t{256} << 20;  // several times the second cache
-constexpr int kLaunches = 64;                         // of a graph, at most
-constexpr double kProducts = 4e12;                    // of a graph, of which it has at least one
+constexpr size_t kBytesThatMiss = size_t{256} << 20;  // several times the L2 cache
+constexpr int kLaunches = 64;                         // the most that a graph has
+constexpr double kProducts = 4e12;  // that a graph computes, if one launch has no more
 constexpr int kRepetitions = 7;
-constexpr double kProductsChecked = 2e9;  // by the CPU, which takes a second for 2e8
-constexpr int64_t kPixelsChecked = 64;    // at most, by the CPU
+constexpr double kProductsChecked = 2e9;  // by the CPU, which computes 2e8 a second
+constexpr int64_t kPixelsChecked = 64;    // the most that the CPU checks
 constexpr size_t kPieceBytes = size_t{16} << 20;
 
 std::vector<uint32_t> RandomWords(std::mt19937_64& random, size_t count) {
@@ -89,7 +90,7 @@ std::vector<float> RandomFloats(std::mt19937_64& random, size_t count) {
   return values;
 }
 
-// Memory of the device that is freed at the end.
+// Blocks of the device's memory, which are freed at the end.
 class Buffers {
  public:
   explicit Buffers(CudaMemory& memory) : memory_(memory) {}
@@ -116,7 +117,8 @@ class Buffers {
   std::vector<std::byte*> blocks_;
 };
 
-// A layer with its operands here, and on the device in as many copies as miss the cache.
+// A layer with its operands on the host, and on the device in as many copies as it takes to miss
+// the cache.
 class Problem {
  public:
   Problem(const Layer& layer, int64_t batch, std::string_view output, CudaMemory& memory)
@@ -152,10 +154,11 @@ class Problem {
     return static_cast<double>(pixels_) * static_cast<double>(spec_.out_channels) *
            static_cast<double>(spec_.depth());
   }
-  // That a launch must at least read and write.
+  // Returns the bytes that a launch must at least read and write.
   double bytes() const { return static_cast<double>(bytes_); }
 
-  // What another row left of the first copy's outputs must not be taken for the next one's.
+  // Overwrites the outputs of the first copy, so that those of one row are not taken for those of
+  // the next.
   void Poison() const {
     const std::vector<std::byte> rubbish(kPieceBytes, std::byte{0xa5});
     ForEachPiece([&](std::byte* device, size_t bytes) {
@@ -164,7 +167,7 @@ class Problem {
     });
   }
 
-  // All outputs of the first copy.
+  // Returns all outputs of the first copy.
   std::vector<std::byte> Outputs() const {
     std::vector<std::byte> all;
     ForEachPiece([&](const std::byte* device, size_t bytes) {
@@ -185,7 +188,7 @@ class Problem {
     });
   }
 
-  // Some pixels of all outputs of the first copy, by the reference.
+  // Tells whether the checked pixels of the first copy's outputs are what the reference makes.
   bool HasExpectedPixels() const {
     const auto channels = static_cast<size_t>(spec_.out_channels);
     std::vector<float> floats(channels);
@@ -227,7 +230,7 @@ class Problem {
                     reinterpret_cast<std::byte*>(values.data()));
   }
 
-  // What the reference makes of a pixel.
+  // A pixel's outputs, as the reference makes them.
   struct Expected {
     size_t pixel;
     std::vector<uint32_t> bits;
@@ -257,7 +260,8 @@ class Problem {
     return expected;
   }
 
-  // Of as many pixels as the CPU can compute in a few seconds, on all its cores.
+  // Computes the expected outputs of as many pixels as the CPU can compute in a few seconds, on all
+  // its cores.
   void MakeAllExpected() {
     const auto pixels = static_cast<int64_t>(pixels_);
     const auto some =
@@ -268,7 +272,7 @@ class Problem {
     std::atomic<int64_t> next = 0;
     const auto work = [&] {
       for (int64_t i = next++; i < checked; i = next++) {
-        // At another place in each tile.
+        // The position within the tile varies from pixel to pixel.
         expected_[static_cast<size_t>(i)] = MakeExpected(i * step + i * 37 % step);
       }
     };
@@ -346,10 +350,10 @@ class Problem {
   OutputTransform transform_;
   std::vector<Expected> expected_;
   std::vector<cuda::Bconv2dArgs> args_;
-  float* stored_ = nullptr;  // of the first copy
+  float* stored_ = nullptr;  // the first copy's floats
 };
 
-// A row's launches on the copies of a problem, as a graph.
+// A graph of a row's launches on the copies of a problem.
 class Candidate {
  public:
   Candidate(const CudaQueue& queue, const cuda::Bconv2dRow& row, const Problem& problem)
@@ -365,7 +369,7 @@ class Candidate {
     timed_ = std::make_unique<TimedLaunches>(queue, launches);
   }
 
-  // The seconds of one launch.
+  // Runs the graph, and returns the seconds of one launch.
   double Run() const { return static_cast<double>(timed_->Run()) * 1e-9 / launches_; }
 
   const char* name() const { return cuda::RowOf(row_.kernel).name; }
@@ -401,7 +405,8 @@ std::vector<const cuda::Bconv2dRow*> RowsOf(const Settings& settings, const Prob
   return rows;
 }
 
-// Rows take turns. False if a result is wrong; what is wrong has no time.
+// Measures all rows, which take turns. Returns false if a result is wrong; a row with a wrong
+// result gets no time.
 bool Measure(const Settings& settings, const CudaQueue& queue, const Problem& problem,
              const std::string& what) {
   const auto is_wrong = [&](const cuda::Bconv2dRow& row) {

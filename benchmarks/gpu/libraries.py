@@ -1,4 +1,4 @@
-"""The present engine of a bundle, and the one that it is compared with: each in its own process."""
+"""Engines of a bundle: the present one and a baseline, each for a process of its own."""
 
 import os
 from collections.abc import Mapping
@@ -13,10 +13,10 @@ class Library:
     """A plug-in with its kernels, and the Python package of the same commit.
 
     Attributes:
-        name: "present" or "baseline", or how the present one launches.
-        folder: Has the plug-in, with the kernels beside it.
+        name: "present" or "baseline", or the way in which the present engine launches.
+        folder: Has the plug-in and the library of kernels.
         package: Has the folder `larq_engine`.
-        site: Has what Python needs besides.
+        site: Has the Python packages that it needs.
         variables: Are added to the environment of its process.
     """
 
@@ -37,7 +37,7 @@ class Library:
 
 
 def libraries_of(bundle: Path) -> list[Library]:
-    """The present one first."""
+    """Returns the present engine, and then the baseline if the bundle has one."""
     found = [Library("present", bundle, ROOT, bundle / "site")]
     baseline = bundle / "baseline"
     if baseline.is_dir():
@@ -46,7 +46,7 @@ def libraries_of(bundle: Path) -> list[Library]:
 
 
 def launches_of(bundle: Path) -> list[Library]:
-    """Returns the present engine twice: launches begin early, or each in its turn."""
+    """Returns the present engine twice: with early launches, and with launches in turn."""
     present = libraries_of(bundle)[0]
     return [
         replace(present, name=name, variables={"LARQ_ENGINE_EARLY_LAUNCHES": answer})

@@ -1,4 +1,5 @@
-// Products of bits without end, as much as the chip has: what its speed is measured with.
+// Endless products of bits, as many at a time as the chip can compute: the load under which its
+// speed is measured.
 #ifndef LARQ_ENGINE_BENCHMARKS_GPU_LOADS_H_
 #define LARQ_ENGINE_BENCHMARKS_GPU_LOADS_H_
 
@@ -9,9 +10,9 @@
 
 namespace larq_engine::cuda {
 
-constexpr int kChains = 8;  // that do not wait for each other
+constexpr int kChains = 8;  // sums that do not depend on each other
 
-// A warp's pairs of bits in a round.
+// Pairs of bits that a warp multiplies in a round.
 constexpr double kMmaPairs = double{16} * 8 * 256 * kChains;
 
 __device__ inline void MultiplyByMma(int rounds, int* out) {
@@ -28,7 +29,8 @@ __device__ inline void MultiplyByMma(int rounds, int* out) {
   out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-// A warpgroup multiplies the same two matrices again and again, 1024 bits deep.
+// Pairs of bits that a warpgroup multiplies in a round. It multiplies the same two matrices, 1024
+// bits deep, again and again.
 template <int kN>
 constexpr double kWgmmaPairs = double{64} * kN * 1024;
 

@@ -2,10 +2,11 @@
 
     python -P model_worker.py
 
-Reads an order a line, writes its answer as a line of JSON. `open`, with a file and a number of
-samples behind tabs, opens a model and tells the places that it takes images from; the name of a
-place takes the time of runs with images there; `check` compares results. It imports nothing of this
-repository but the engine, which may be of another commit.
+Reads one order from each line, and writes each answer as a line of JSON. `open`, followed by a file
+and a number of samples, with tabs between them, opens a model and answers with the places that it
+can read images from. The name of such a place times runs with images there. `check` compares
+results. The program imports nothing of this repository but the engine, which may be of another
+commit.
 """
 
 import hashlib
@@ -21,8 +22,8 @@ import numpy as np
 
 import larq_engine
 
-_SECONDS = 0.1  # of a turn
-_REPETITIONS = 200  # at most, of what must never change
+_SECONDS = 0.1  # that a turn takes
+_REPETITIONS = 200  # samples at most whose results must not change from run to run
 
 
 def images_of(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
@@ -34,7 +35,7 @@ def images_of(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, A
 
 
 def places_of(images: np.ndarray[Any, Any]) -> dict[str, Any]:
-    """The same images in the memory of the host, pinned, and on the GPU."""
+    """Returns the same images in ordinary memory of the host, in pinned memory, and on the GPU."""
     places: dict[str, Any] = {"host": images}
     try:
         import torch
@@ -47,7 +48,7 @@ def places_of(images: np.ndarray[Any, Any]) -> dict[str, Any]:
 
 
 def _is_read(model: larq_engine.Interpreter, images: Any) -> bool:
-    """Tells whether it takes images from there: the CPU cannot read what lies on the GPU."""
+    """Tells whether the model can read images there: the CPU cannot read the memory of the GPU."""
     try:
         model.predict(images)
     except ValueError:
@@ -75,7 +76,7 @@ def _again(model: larq_engine.Interpreter, images: np.ndarray[Any, Any]) -> Iter
 
 
 def _check(path: Path, model: larq_engine.Interpreter, places: dict[str, Any]) -> dict[str, Any]:
-    """Compares with the CPU, and results of one place with those of another."""
+    """Compares the results with those of the CPU, and those of one place with those of another."""
     images = places["host"]
     result = model.predict(images)
     again = [model.predict(place) for place in places.values()]

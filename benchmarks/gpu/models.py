@@ -17,14 +17,14 @@ _ZOO = ("QuickNet", "BiRealNet")
 
 
 def of_bytes(model: Any) -> Any:
-    """The model for images of uint8, which a GPU makes floats of."""
+    """Returns the model for images of uint8, which it converts to floats on the GPU."""
     images = tf.keras.Input(model.input_shape[1:], dtype="uint8")
     return tf.keras.Model(images, model(tf.cast(images, "float32")))
 
 
 def hep_cifar() -> Any:
-    """Six binary convolutions, pooled after every second, and two dense layers."""
-    import larq  # after zoo_models, which says which Keras is meant
+    """Returns six binary convolutions, pooled after every second, and two dense layers."""
+    import larq  # after zoo_models, which chooses the Keras
 
     tf.keras.utils.set_random_seed(1)
     model = tf.keras.Sequential([tf.keras.Input((32, 32, 3))])

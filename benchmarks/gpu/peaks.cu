@@ -1,6 +1,6 @@
-// What this GPU can do at most, for the fractions that other measurements are given in: products of
-// bits on tensor cores, population counts, copies, and nodes of a graph. Prints one object of JSON;
-// exits with 2 if there is no GPU.
+// Measures what this GPU can do at most, of which other measurements are given as fractions:
+// products of bits on tensor cores, population counts, copies, and nodes of a graph. Prints one
+// object of JSON; exits with 2 if there is no GPU.
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -41,7 +41,7 @@ __global__ void Nothing(const int* p) {
   if (p == nullptr) __trap();
 }
 
-// A field of JSON for each number of warpgroups.
+// Returns a field of JSON for each number of warpgroups.
 template <int kN>
 std::string WgmmaRates(cudaStream_t stream, int sms, int* out) {
   std::string fields;

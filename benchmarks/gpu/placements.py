@@ -1,8 +1,8 @@
-"""What `larq_engine.place` gains with a GPU: each model profiled and placed, as lines of JSON.
+"""Measures the gain of `larq_engine.place` with a GPU, on profiled models, as lines of JSON.
 
     python -m benchmarks.gpu.placements MODEL.tflite...
 
-The model on the CPU alone, on the GPU alone, with `device="auto"` and as placed take turns.
+A model runs on the CPU only, on the GPU only, with `device="auto"` and as placed, in turns.
 """
 
 import json
@@ -22,7 +22,7 @@ THREADS = 8
 _ROUNDS = 3
 _SECONDS = 0.5
 _TURNS = 15
-_TOLERANCE = 0.05  # of probabilities: signs of sums that round otherwise may turn
+_TOLERANCE = 0.05  # of probabilities: where sums round differently, a sign may change
 
 
 def _measure(path: Path, profile: Any, samples: int) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
     python -P profile_worker.py ncu|torch|engine MODEL.tflite SAMPLES
 
-With `ncu`, under which it runs, it has one run profiled. `torch` and `engine` print the
-launches of a run as lines of JSON. It imports nothing of this repository but the engine, which may
-be of another commit.
+With `ncu`, the program must run under ncu, which profiles one run of the model. With `torch` and
+`engine`, the program prints the launches of a run as lines of JSON. It imports nothing of this
+repository but the engine, which may be of another commit.
 """
 
 import ctypes
@@ -17,8 +17,8 @@ import numpy as np
 
 import larq_engine
 
-_RUNS = 10  # of the engine's own profile, which is of means
-_COPIES = ("Memcpy", "Memset")  # PyTorch lists them beside launches
+_RUNS = 10  # over which the engine's own profile takes means
+_COPIES = ("Memcpy", "Memset")  # events of PyTorch's that are no launches
 
 
 def _under_ncu(model: larq_engine.Interpreter, images: np.ndarray[Any, Any]) -> Iterator[Any]:
@@ -33,7 +33,7 @@ def _by_torch(model: larq_engine.Interpreter, images: np.ndarray[Any, Any]) -> I
     import torch
     from torch.profiler import ProfilerActivity, profile
 
-    torch.zeros(1, device="cuda")  # or it sees no GPU
+    torch.zeros(1, device="cuda")  # without this, the profiler sees no GPU
     with profile(activities=[ProfilerActivity.CUDA]) as found:
         model.predict(images)
         torch.cuda.synchronize()
@@ -47,7 +47,7 @@ def _by_torch(model: larq_engine.Interpreter, images: np.ndarray[Any, Any]) -> I
 
 
 def _by_engine(model: larq_engine.Interpreter, images: np.ndarray[Any, Any]) -> Iterator[Any]:
-    # An operator that is computed within another's launch has a row, but no time.
+    # An operator that another one's launch computes has a row, but no time.
     for row in model.profile(inputs=images, runs=_RUNS):
         if row.kernel and row.device.startswith("cuda") and row.ms_per_call > 0:
             yield {"kernel": row.kernel, "layer": row.name, "time_s": row.ms_per_call * 1e-3}

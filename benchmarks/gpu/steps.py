@@ -1,6 +1,7 @@
-"""The steps of `make gpu-check`: what each asks of a GPU, and for how long at most.
+"""The steps of `make gpu-check`: the question that each puts to a GPU, and its time limit.
 
-A step yields records. Those that it yielded before it failed are kept.
+A step yields records. If it fails, the records that it yielded before are kept. Its docstring is
+its purpose, which docs/gpu.md shows.
 """
 
 import shutil
@@ -18,11 +19,11 @@ class Step:
     """One question to the GPU.
 
     Attributes:
-        run: Asks it.
-        seconds: How long it may take.
-        planned: How long it takes if nothing goes wrong. All steps together are planned for nine
-            minutes.
-        is_needed: Whether nothing that follows means anything without it.
+        run: Runs it and yields its records.
+        seconds: The time that it may take.
+        planned: The time that it takes if nothing goes wrong. All steps together are planned for
+            nine minutes.
+        is_needed: True if the later steps mean nothing without it.
     """
 
     run: _Run
@@ -32,12 +33,12 @@ class Step:
 
     @property
     def name(self) -> str:
-        """As options, files and the page have it."""
+        """The name in options, in files, and on the page."""
         return self.run.__name__
 
     @property
     def purpose(self) -> str:
-        """What it asks, in a line."""
+        """The question in one line: the first line of the docstring."""
         return (self.run.__doc__ or "").splitlines()[0]
 
 
@@ -192,11 +193,11 @@ def hep_placements(bench: Bench) -> Iterator[Record]:
     return bench.lines(sys.executable, "-m", "benchmarks.gpu.hep_placements", model)
 
 
-# An H100 took so long on 2026-11-26: environment 1 s, contract 0.4 s, peaks 0.6 s, rows 16 s,
+# Times that an H100 took on 2026-11-26: environment 1 s, contract 0.4 s, peaks 0.6 s, rows 16 s,
 # models 12 s (three models, and no baseline), layers 7 s, layers_of_all_rows 13 s, product_peers
-# 6 s, peers 6 s, and products 47 s with a row that takes 25 of them and is left out since. What is
-# planned for others is an estimate. What a time that ends early should still have answered comes
-# first.
+# 6 s, peers 6 s, and products 47 s, of which 25 s went to a row that has been left out since. The
+# planned times of the others are estimates. The steps whose answers matter most come first, in case
+# the time runs out.
 STEPS = (
     Step(environment, 60, planned=2, is_needed=True),
     Step(contract, 30, planned=1, is_needed=True),

@@ -1,4 +1,5 @@
-// How these programs call CUDA and take times. A call that fails ends the program with status 2.
+// Functions with which these programs call CUDA and take times. A call that fails ends the program
+// with status 2.
 #ifndef LARQ_ENGINE_BENCHMARKS_GPU_TIMING_H_
 #define LARQ_ENGINE_BENCHMARKS_GPU_TIMING_H_
 
@@ -16,7 +17,7 @@ inline void Check(cudaError_t error, const char* call) {
 }
 #define CHECK(call) ::larq_engine::Check((call), #call)
 
-// The median of 7, after 2 that are not counted.
+// Returns the median of 7 times that `once` returns, after 2 that do not count.
 template <class Once>
 double MedianSeconds(const Once& once) {
   std::vector<double> all;
@@ -28,7 +29,7 @@ double MedianSeconds(const Once& once) {
   return all[all.size() / 2];
 }
 
-// What the work takes on the GPU.
+// Returns the time that the work takes on the GPU.
 template <class Work>
 double Seconds(cudaStream_t stream, const Work& work) {
   cudaEvent_t begin, end;

@@ -1,11 +1,12 @@
-"""What PyTorch takes on this GPU for the layers and products that the engine is measured on.
+"""Times PyTorch on this GPU, on the layers and products that the engine is measured on.
 
     python -m benchmarks.gpu.torch_peers
     python -m benchmarks.gpu.torch_peers --products=1024,8192
 
-Convolutions A to D by cuDNN in float16, channels last. Or products of N x N x N in bfloat16 and
-int8, and of N x N x N / 16 in float16, which moves as many bytes and takes as many clocks of the
-tensor cores as N x N x N bits; they take turns. Lines of JSON.
+The first form runs convolutions A to D by cuDNN in float16, channels last. The second form runs
+products of N x N x N in bfloat16 and int8, and of N x N x N / 16 in float16, in turns. The last one
+moves as many bytes, and takes as many clocks of the tensor cores, as N x N x N bits. Prints lines
+of JSON.
 """
 
 import argparse
@@ -22,13 +23,13 @@ _BYTES_THAT_MISS = 256 << 20
 
 
 class _Graph:
-    """Calls that take turns, on buffers of their own."""
+    """A graph of calls, which take turns, each on buffers of its own."""
 
     def __init__(self, calls: list[Callable[[], object]], count: int) -> None:
         for call in calls:
             call()
         torch.cuda.synchronize()
-        self._calls = calls  # with what they read, of which a graph has addresses alone
+        self._calls = calls  # keeps their buffers alive: a graph has only the addresses
         self._count = count
         self._graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self._graph):
@@ -36,7 +37,7 @@ class _Graph:
                 calls[i % len(calls)]()
 
     def run(self) -> float:
-        """The seconds of a call."""
+        """Replays the graph, and returns the seconds of one call."""
         begin = torch.cuda.Event(enable_timing=True)
         end = torch.cuda.Event(enable_timing=True)
         begin.record()
@@ -47,7 +48,7 @@ class _Graph:
 
 
 def _medians(graphs: list[_Graph]) -> list[float]:
-    """Of each; they take turns, too."""
+    """Returns the median time of each graph; the graphs take turns."""
     rounds = [[graph.run() for graph in graphs] for _ in range(_REPETITIONS + 1)]
     return [statistics.median(times) for times in zip(*rounds[1:], strict=True)]
 

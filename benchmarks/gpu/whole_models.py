@@ -1,14 +1,15 @@
-"""Whole models on a GPU: equal to the CPU, then the times, batch by batch, as lines of JSON.
+"""Checks whole models on a GPU against the CPU, then times them, as lines of JSON.
 
     python -m benchmarks.gpu.whole_models [--early-launches] BUNDLE
 
 If the bundle has a baseline, its engine takes turns with the present one. `kernels` is the sum of
-the present engine's profile. That of a baseline has a name of its own: older engines recorded
-events around launches, which took microseconds of each. With `--early-launches` the present engine
-runs QuickNet alone, at batch 1, with launches that begin early and with launches in turn.
+the present engine's profile. The sum of a baseline's profile has another name, because older
+engines recorded events around launches, which added microseconds to each. With `--early-launches`
+the present engine runs only QuickNet, at batch 1, with launches that begin early and with launches
+in turn.
 
-Images lie in the host's memory, in pinned memory, and on the GPU, where no copy over PCIe is left:
-that is the time of the graph and of what starts it.
+The images are in ordinary memory of the host, in pinned memory, and on the GPU. The time of the
+last has no copy over PCIe in it: it is that of the graph, and of the host's work to start it.
 """
 
 import json
@@ -23,14 +24,14 @@ from types import TracebackType
 from benchmarks.gpu.bench import Record
 from benchmarks.gpu.libraries import Library, launches_of, libraries_of
 
-# What is asked first is what most depends on.
+# The models and batches that matter most come first.
 BATCHES = {"QuickNet": (1, 64, 256), "QuickNetUint8": (1, 64, 256), "HepCifar": (1, 128, 256)}
 _OTHER_BATCHES = (1, 64)
 _ROUNDS = 4
 
 
 class Worker:
-    """A process with one of the engines."""
+    """A process that runs models with one of the engines."""
 
     def __init__(self, library: Library) -> None:
         self.name = library.name
@@ -55,19 +56,19 @@ class Worker:
         self._process.communicate()
 
     def open(self, model: Path, samples: int) -> None:
-        """Opens a model, in the place of another."""
+        """Opens a model, and closes the one before."""
         self.places = self.ask(f"open\t{model}\t{samples}")["places"]
 
     def ask(self, order: str) -> Record:
-        """Sends an order, waits for the answer."""
+        """Sends an order, and returns the answer."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
             self._process.stdin.write(f"{order}\n")
             self._process.stdin.flush()
         except BrokenPipeError:
-            pass  # it has ended, of which its output tells
-        for line in self._process.stdout:  # host runtimes print, too
+            pass  # the process has ended; reading its output tells how
+        for line in self._process.stdout:  # other lines are of host runtimes
             if line.startswith("{"):
                 answer: Record = json.loads(line)
                 return answer
@@ -75,14 +76,14 @@ class Worker:
 
 
 def measure(workers: Sequence[Worker], model: Path, samples: int) -> list[Record]:
-    """A record for each engine."""
+    """Measures a model at one batch, and returns a record for each engine."""
     for worker in workers:
         worker.open(model, samples)
     checks = [worker.ask("check") for worker in workers]
     seconds: dict[tuple[str, str], list[float]] = {}
     for turn in range(_ROUNDS):
         for place in workers[0].places:
-            # Another one comes first in each round.
+            # The order of the engines changes from round to round.
             for worker in workers[:: -1 if turn % 2 else 1]:
                 if place in worker.places:
                     taken = seconds.setdefault((worker.name, place), [])
@@ -109,7 +110,7 @@ def measure(workers: Sequence[Worker], model: Path, samples: int) -> list[Record
 
 
 def _problems(bundle: Path) -> Iterator[tuple[Path, int]]:
-    """Yields models and batches."""
+    """Yields the models, each with its batches."""
     order = {name: number for number, name in enumerate(BATCHES)}
     models = (bundle / "models").glob("*.tflite")
     for model in sorted(models, key=lambda path: order.get(path.stem, len(order))):
