@@ -55,7 +55,13 @@ def read_kept(file: Path) -> dict[str, Summary]:
 
 
 def run_name(content: Summary) -> str:
-    """Returns the name that a run is kept under: its benchmark and number of threads."""
+    """Returns the name that a run is kept under: its benchmark and number of threads.
+
+    Raises:
+        ValueError: The results do not say how they were measured.
+    """
+    if "settings" not in content:
+        raise ValueError(f"{content['benchmark']}: expected results that name their settings")
     threads = content["settings"]["threads"]
     return str(content["benchmark"]) + (f"-{threads}-threads" if threads > 1 else "")
 

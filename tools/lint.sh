@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
 # Checks style, types and layering. `tools/lint.sh check` reports every problem and fails if there
 # is one; `tools/lint.sh fix` corrects what a formatter can correct. Both look at files that git
-# knows or would add. `tools/lint.sh staged` looks at what the next commit changes, its format and
-# style only: the hook in tools/hooks runs it.
+# knows or would add. `tools/lint.sh staged` looks at the files, as they are in the tree, that the
+# next commit changes, at their format and style only: the hook in tools/hooks runs it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 readonly BIN=.venv/bin
+if [[ ! -x $BIN/clang-format ]]; then
+  echo "lint: no $BIN/clang-format; run \`make lint\` once, which installs it" >&2
+  exit 1
+fi
 
 # Files that are tracked, or new and not ignored. A file that is deleted and not yet committed is
 # still listed. arm64/*.inc are for the assembler.

@@ -103,6 +103,7 @@ class Losses {
     isas.erase(std::unique(isas.begin(), isas.end()), isas.end());
     CpuFeatures cpu = {};
     if (DetectCpuFeatures().has_two_multipliers()) cpu.AddSecondMultiplier();
+    if (DetectCpuFeatures().is_zen4()) cpu.SetZen4();
     for (const Isa isa : isas) {
       cpu.Add(isa);
       const std::string chosen = problem.chosen(cpu);

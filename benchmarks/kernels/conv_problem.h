@@ -78,7 +78,6 @@ class ConvProblem {
     for (uint64_t i = 0; i < times; ++i) RunPart(0, out_pixels_, 0, conv_->channel_blocks());
   }
 
-  void ClearOutput() { std::fill_n(output_.data(), output_.size(), std::byte{0}); }
   std::vector<std::byte> output() const {
     return {output_.data(), output_.data() + output_.size()};
   }

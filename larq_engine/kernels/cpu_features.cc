@@ -73,6 +73,15 @@ bool IsIntelServer(const Cpuid& basic) {
          std::find(std::begin(kModels), std::end(kModels), model) != std::end(kModels);
 }
 
+constexpr unsigned kZen3And4 = 0x19;
+
+bool IsAmdOfFamily(const Cpuid& basic, unsigned family) {
+  const Cpuid vendor(0);
+  const bool is_amd = vendor.ebx == 0x68747541 && vendor.edx == 0x69746e65;  // "Auth" "enti"
+  const unsigned base = basic.eax >> 8 & 0xf;
+  return is_amd && base == 0xf && base + (basic.eax >> 20 & 0xff) == family;
+}
+
 // Asks CPUID itself and not the compiler's __builtin_cpu_supports, because zig's always answers no.
 // Each level requires the one below: no CPU lacks it, and a row may rely on it.
 CpuFeatures AskX86() {
@@ -99,6 +108,7 @@ CpuFeatures AskX86() {
   features.Add(Isa::kAvx512vnni);
   if (!HasAll(extended.ecx, kAvx512vpopcntdq)) return features;
   features.Add(Isa::kAvx512vpopcntdq);
+  if (IsAmdOfFamily(basic, kZen3And4)) features.SetZen4();  // a Zen 3 has no AVX-512
   if (HasAmxint8(extended)) features.Add(Isa::kAmxint8);
   return features;
 }

@@ -43,10 +43,15 @@ class CpuFeatures {
   constexpr bool has_two_multipliers() const { return has_two_multipliers_; }
   constexpr void AddSecondMultiplier() { has_two_multipliers_ = true; }
 
+  // x86: tells whether the CPU is a Zen 4 of AMD's, which computes vectors of 512 bits in halves.
+  constexpr bool is_zen4() const { return is_zen4_; }
+  constexpr void SetZen4() { is_zen4_ = true; }
+
  private:
   static constexpr uint32_t Bit(Isa isa) { return uint32_t{1} << static_cast<int>(isa); }
   uint32_t mask_ = Bit(Isa::kPortable);
   bool has_two_multipliers_ = false;
+  bool is_zen4_ = false;
 };
 
 CpuFeatures DetectCpuFeatures();

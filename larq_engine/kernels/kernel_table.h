@@ -25,7 +25,7 @@ struct BgemmRow {
   // two of whose cycles are one of these; AVX2 and POPCNT on a Zen 3, too. ARM: never measured;
   // predicted by llvm-mca for a Cortex-A72, from benchmarks/arm64.
   int macs_per_cycle;
-  // The rate on a CPU with VPOPCNTDQ that is no server of Intel's; 0 if it is the same.
+  // The rate on a Zen 4; 0 if it is the same.
   int macs_per_cycle_on_zen4 = 0;
   // The rate for a single pixel, which waits for filters from L2; 0 if it is the same.
   int macs_per_cycle_of_pixel = 0;

@@ -54,9 +54,8 @@ struct Cycles {
 };
 
 int MacsPerCycle(CpuFeatures cpu, const BgemmRow& row) {
-  const bool is_zen4 = cpu.Has(Isa::kAvx512vpopcntdq) && !cpu.has_two_multipliers();
-  return is_zen4 && row.macs_per_cycle_on_zen4 > 0 ? row.macs_per_cycle_on_zen4
-                                                   : row.macs_per_cycle;
+  return cpu.is_zen4() && row.macs_per_cycle_on_zen4 > 0 ? row.macs_per_cycle_on_zen4
+                                                         : row.macs_per_cycle;
 }
 
 double ProductCycles(CpuFeatures cpu, const BgemmRow& row, const BgemmShape& shape, int64_t k_bits,

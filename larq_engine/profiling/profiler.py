@@ -251,7 +251,7 @@ class _Profiler:
         """Yields groups of candidates with nearby operators, as large as memory allows."""
         chunk: list[_Candidate] = []
         size = 0
-        # Lanes keep the order of the operators.
+        # Groups keep the order of the operators.
         for candidate in sorted(candidates, key=lambda c: (c.times, ops_of(c)[0])):
             needed = self._bytes_of(ops_of(candidate), candidate.times)
             if chunk and (size + needed > _MOST_BYTES or candidate.times != chunk[0].times):

@@ -16,8 +16,8 @@ TEST(Devices, ALineForTheCpuAndForEachGpu) {
   for (char& c : kernels) c = c == ',' ? ' ' : c;
   const std::string gpu =
       "Fake H200, compute capability 9.0, 132 multiprocessors, driver for CUDA 12.4, some times "
-      "for "
-      "device=auto are guesses: copies by several threads, operators that share a launch, dense "
+      "for device=auto are guesses: copies by several threads, operators that share a launch, "
+      "dense "
       "layers whose weights are bits";
   EXPECT_EQ(text, "cpu: " + kernels + "\ncuda:0: " + gpu + "\ncuda:1: " + gpu);
 }

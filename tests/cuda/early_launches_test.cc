@@ -2,10 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <string>
 
 #include "larq_engine/runtime/cuda/cuda_device.h"
-#include "larq_engine/runtime/ops/op_error.h"
 #include "larq_engine/version.h"
 #include "tests/cuda/fake_driver/fake_driver.h"
 
@@ -14,7 +12,10 @@ namespace {
 
 class EarlyLaunches : public ::testing::Test {
  protected:
-  EarlyLaunches() { fake_cuda_reset(); }
+  EarlyLaunches() {
+    fake_cuda_reset();
+    unsetenv("LARQ_ENGINE_EARLY_LAUNCHES");
+  }
   ~EarlyLaunches() override { unsetenv("LARQ_ENGINE_EARLY_LAUNCHES"); }
 
   bool AreMadeFor(const char* answer) {
@@ -33,14 +34,10 @@ TEST_F(EarlyLaunches, AreMadeUnlessTheyAreTurnedOff) {
   EXPECT_FALSE(AreMadeFor("off"));
 }
 
-TEST_F(EarlyLaunches, OtherAnswersAreErrors) {
-  try {
-    AreMadeFor("0");
-    FAIL() << "expected an error";
-  } catch (const OpError& error) {
-    EXPECT_EQ(std::string(error.what()), "LARQ_ENGINE_EARLY_LAUNCHES: expected on or off, got '0'");
-  }
-  EXPECT_EQ(fake_cuda_leaks(), 0u);
+// An error would leave the GPU out wherever the engine chooses devices by itself.
+TEST_F(EarlyLaunches, OtherAnswersTurnNothingOff) {
+  EXPECT_TRUE(AreMadeFor("0"));
+  EXPECT_TRUE(AreMadeFor(""));
 }
 
 }  // namespace

@@ -19,7 +19,20 @@ _LEFT = (
     "tests/kernels/cuda/",
     "tools/setup.sh",
 )
-_KINDS = ("*.py", "*.cc", "*.h", "*.cu", "*.inc", "*.bzl", "*BUILD", "*.sh", "Makefile", "*.cmake")
+_KINDS = (
+    "*.py",
+    "*.pyi",
+    "*.cc",
+    "*.S",
+    "*.h",
+    "*.cu",
+    "*.inc",
+    "*.bzl",
+    "*BUILD",
+    "*.sh",
+    "Makefile",
+    "*.cmake",
+)
 
 
 def _dangling(file: Path, text: str) -> list[str]:

@@ -80,7 +80,7 @@ struct Bconv2dArgs {
   Bconv2dOutput output;
 };
 
-// The arguments of a kernel that copies by tensor maps. See bconv2d_maps.h.
+// The arguments of a kernel that copies by tensor maps. See bconv2d_rows.h.
 struct Bconv2dTmaArgs {
   TensorMap image;
   TensorMap filter;

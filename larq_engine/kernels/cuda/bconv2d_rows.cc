@@ -46,7 +46,7 @@ LaunchSize PopcSize(const Bconv2dArgs& a, const Chip&) {
 }
 
 // Times are fits to what `make gpu-check` measured on an H100: layers A to D of docs/gpu.md at
-// batches 1 and 64, and products of 1,024 to 16,384. Nine of ten layers were within a quarter of
+// batches 1 and 64, and products of 1,024 to 16,384. Seven of eight layers were within a quarter of
 // these on 2026-11-26, and no GPU has run the epilogues and loads that kernels have got since then.
 // For other chips, outputs and pads they are guesses.
 constexpr double kNanosecond = 1e-9;
@@ -297,7 +297,8 @@ LaunchSize SmallSize(const Bconv2dArgs& a, const Chip&) {
 }
 
 // A block's time is that of its warps, each of which finds its places and adds up its sums; further
-// steps of a warp take little. Products of bytes take longer.
+// steps of a warp take little. Layers of several bits were not measured: it is a guess that each
+// further pair of planes takes a time for each word. Products of bytes take longer.
 template <SmallTile kTile, bool kIsOfBytes>
 double SmallSeconds(const Bconv2dArgs& a, const Chip& chip) {
   if (kIsOfBytes && chip.compute_capability <= kLastChipOfBits) return kNotChosen;
@@ -305,8 +306,10 @@ double SmallSeconds(const Bconv2dArgs& a, const Chip& chip) {
   const double blocks = static_cast<double>(SmallSize<kTile>(a, chip).blocks);
   const auto [steps, parts] = SmallDepth::Of<kTile>(a);
   const double part = kTile.load_words == 4 ? 108 : kTile.load_words == 2 ? 99 : 114;
-  const double further = static_cast<double>(steps * PlanePairs(a) - parts);
-  const double depth = part * (parts + 0.28 * further) * (kIsOfBytes ? 1.7 : 1);
+  const double word = kTile.load_words == 4 ? 5.5 : kTile.load_words == 2 ? 7.6 : 8.8;
+  const double of_pairs = word * static_cast<double>(DepthWords(a) * (PlanePairs(a) - 1));
+  const double further = 0.28 * part * static_cast<double>(steps - parts);
+  const double depth = (part * parts + further + of_pairs) * (kIsOfBytes ? 1.7 : 1);
   return (2.7 + 0.8 * std::min(1, more_tensors)) * kMicrosecond +
          OfMultiprocessor(blocks, chip) * kNanosecond * (100 + 180 * more_tensors + depth);
 }

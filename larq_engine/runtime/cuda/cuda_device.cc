@@ -19,12 +19,8 @@ constexpr uint32_t kSharedBytesOfAll = 48 << 10;
 bool BeginsLaunchesEarly(const CudaDriver& driver, const cuda::Chip& chip) {
   constexpr int kOldestDriver = 12030;
   const char* const asked = std::getenv("LARQ_ENGINE_EARLY_LAUNCHES");
-  const std::string_view answer = asked == nullptr || *asked == 0 ? "on" : asked;
-  if (answer != "on" && answer != "off") {
-    throw OpError("LARQ_ENGINE_EARLY_LAUNCHES: expected on or off, got '" + std::string(answer) +
-                  "'");
-  }
-  return answer == "on" && chip.compute_capability >= 90 && driver.version >= kOldestDriver &&
+  const bool is_off = asked != nullptr && std::string_view(asked) == "off";
+  return !is_off && chip.compute_capability >= 90 && driver.version >= kOldestDriver &&
          driver.cuLaunchKernelEx.pointer != nullptr;
 }
 

@@ -70,7 +70,7 @@ std::string CudaExecutor::Refusal(const Program& program, const ProgramOp& op) c
 
 std::vector<double> CudaExecutor::Seconds(const Program& program, std::span<const size_t> ops,
                                           int) const {
-  return OpSeconds(program, ops, queue_.device().chip(), fuse_);
+  return OpSeconds(program, ops, queue_.device().chip(), fuse_, kernel_);
 }
 
 std::unique_ptr<Segment> CudaExecutor::Compile(const Program& program, std::span<const size_t> ops,

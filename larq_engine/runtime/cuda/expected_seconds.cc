@@ -18,8 +18,9 @@ namespace {
 // HepCifar at batch 1 takes 53 us on top of its kernels, for four copies and the host
 // (models.json).
 constexpr double kCopyLatency = 10e-6;
-// Copies by one core took most of QuickNet's time at batches 64 and 256 (models.json). A guess: the
-// rate of several cores is this times their number.
+// QuickNet's 38.5 MB at batch 64 took 6.87 ms on top of its kernels, when predict copied them twice
+// (models.json). So a core copies some 11 GB/s, and 9 are counted on. A guess: the rate of several
+// cores is this times their number.
 constexpr double kCoreBytesPerSecond = 9e9;
 constexpr double kLinkBytesPerSecond = 55e9;  // of uploads and downloads (peaks.json)
 
@@ -59,8 +60,9 @@ double SignedDenseSeconds(const SignedDenseOp& op, int64_t rows, const cuda::Chi
 // Adds up the expected time of each operator, launch by launch.
 class Expected {
  public:
-  Expected(const Program& program, std::span<const size_t> ops, const cuda::Chip& chip)
-      : program_(program), chip_(chip), seconds_(program.ops().size()) {
+  Expected(const Program& program, std::span<const size_t> ops, const cuda::Chip& chip,
+           const std::string& kernel)
+      : program_(program), chip_(chip), kernel_(kernel), seconds_(program.ops().size()) {
     std::vector<bool> is_there(program.ops().size());
     for (size_t op : ops) is_there[op] = true;
     for (const Value& value : program.values()) {
@@ -92,7 +94,7 @@ class Expected {
  private:
   const std::vector<int>& Dims(size_t value) const { return program_.value(value).shape.dims; }
 
-  // Returns the time of the kernel that the engine would choose.
+  // Returns the time of the kernel that will be launched.
   double BinarySeconds(const Bconv2dOp& op, const Chain& chain) const {
     cuda::Bconv2dArgs args = MakeGeometry(op.spec, Dims(program_.op(chain.ops[0]).inputs[0]));
     cuda::Bconv2dOutput& output = args.output;
@@ -107,7 +109,12 @@ class Expected {
       const bool makes_bits = std::holds_alternative<QuantizeOp>(*program_.op(chain.ops[i]).op);
       if (chain.stores[i] && !makes_bits) add(cuda::PixelStep::kStore);
     }
-    return cuda::SelectBconv2d(args, chip_, cuda::kAutoRow).row->seconds(args, chip_);
+    const auto& place = program_.op(chain.ops[0]).place;
+    const std::string& name = place && !place->kernel.empty() ? place->kernel : kernel_;
+    const cuda::Bconv2dRow* row = cuda::SelectBconv2d(args, chip_, name).row;
+    // A kernel that refuses the layer is told of when it is launched.
+    if (row == nullptr) row = cuda::SelectBconv2d(args, chip_, cuda::kAutoRow).row;
+    return row->seconds(args, chip_);
   }
 
   double ProductSeconds(const ProgramOp& op) const {
@@ -147,8 +154,9 @@ class Expected {
 
   const Program& program_;
   const cuda::Chip& chip_;
-  std::vector<bool> is_shared_;  // for each value: whether operators other than these use it
-  std::vector<double> seconds_;  // for each operator of the program
+  // QuickNet's 38.5 MB at batch 64 took 6.87 ms on top of its kernels, when predict copied them
+  // twice (models.json). So a core copies some 11 GB/s, and 9 are counted on. A guess: the rate of
+  // several cores is this times their number.
 };
 
 }  // namespace
@@ -159,8 +167,8 @@ double CopySeconds(size_t bytes, int threads) {
 }
 
 std::vector<double> OpSeconds(const Program& program, std::span<const size_t> ops,
-                              const cuda::Chip& chip, bool fuse) {
-  Expected expected(program, ops, chip);
+                              const cuda::Chip& chip, bool fuse, const std::string& kernel) {
+  Expected expected(program, ops, chip, kernel);
   for (const Chain& chain : MakeChains(program, ops, expected.is_shared(), fuse)) {
     expected.Add(chain);
   }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "larq_engine/kernels/cuda/bconv2d_rows.h"
@@ -23,9 +24,9 @@ inline constexpr char kGuessedSeconds[] =
 double CopySeconds(size_t bytes, int threads);
 
 // Returns the time of each of `ops` for the program's current shapes, as if the GPU computed all of
-// them. `fuse` allows one launch for several operators.
+// them. `fuse` allows one launch for several operators; `kernel` is that of binary convolutions.
 std::vector<double> OpSeconds(const Program& program, std::span<const size_t> ops,
-                              const cuda::Chip& chip, bool fuse);
+                              const cuda::Chip& chip, bool fuse, const std::string& kernel);
 
 }  // namespace larq_engine
 

@@ -87,8 +87,10 @@ inline cuda::PixelProgram& ProgramOf(cuda::PooledDepthwiseArgs& args) { return a
 template <class Args>
 std::string RunRows(std::mt19937& random, std::span<const cuda::PixelRow> rows, Args args,
                     size_t channels, const std::vector<float>& values, const std::string& what) {
+  bool is_taken = false;
   for (const cuda::PixelRow& row : rows) {
     if (!cuda::Takes(row, args)) continue;
+    is_taken = true;
     for (const bool has_bits : {false, true}) {
       Tail tail(random, values.size() / channels, channels);
       cuda::PixelProgram& program = ProgramOf(args);
@@ -101,7 +103,7 @@ std::string RunRows(std::mt19937& random, std::span<const cuda::PixelRow> rows, 
       if (!difference.empty()) return difference;
     }
   }
-  return "";
+  return is_taken ? "" : "no kernel takes " + what;
 }
 
 }  // namespace larq_engine::testing
