@@ -16,7 +16,6 @@ _OPENINGS = {"Of", "That", "Where", "Whether", "Which", "What", "How", "Why", "W
 _LEFT = (
     "benchmarks/gpu/steps.py",
     "tests/cuda/",
-    "tests/kernels/cuda/",
     "tools/setup.sh",
 )
 _KINDS = (

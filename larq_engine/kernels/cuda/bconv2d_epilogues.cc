@@ -56,7 +56,7 @@ std::optional<SumProgram> MakeSumProgram(const PixelProgram& program) {
     ++place;
   }
   // The residual is loaded before anything is stored, so it must not be a tensor that the launch
-  // stores, as it is in y + y.
+  // stores, which it would be in y + y.
   if (result.residual.values != nullptr && result.residual.values == result.sum_out) {
     return std::nullopt;
   }

@@ -119,7 +119,7 @@ LE_DEVICE void FinishCorners(const Bconv2dArgs& a, const BlockPlace& block, int 
   using Chunk = FragmentChunk<kFragmentsM, kFragmentsN>;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   Chunk::ForEach(a, block, row, column, rows, value, [&](const Chunk& c) {
-    if (c.half == 0) __syncwarp();  // all have read what was there before
+    if (c.half == 0) __syncwarp();  // all lanes have read the values of the previous chunk
     PutIntoCorner(corner, 16 * c.half, lane, c.sums);
     if (c.half == 0) return;
     __syncwarp();

@@ -12,8 +12,8 @@ struct Divisor {
   int32_t value;
   // 2^(31 + shift) / value, rounded up, where 2^shift is the smallest power of two that is not
   // smaller than the value. The relative error is less than value / 2^(31 + shift), at most 1 /
-  // 2^31. So the product with a number below 2^31 is never so much too large that it reaches the
-  // next quotient.
+  // 2^31. So the product with a number below 2^31 is never large enough to reach the next
+  // quotient.
   uint32_t multiplier;
   uint32_t shift;
 };

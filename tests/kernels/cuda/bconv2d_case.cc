@@ -21,7 +21,7 @@ using cuda::Bconv2dArgs;
 using cuda::Bconv2dOutput;
 using cuda::PixelStep;
 
-// So few multiprocessors that blocks which stay have more than one part of a product.
+// A chip with so few multiprocessors that persistent blocks compute several tiles of a product.
 constexpr cuda::Chip kChip = {.compute_capability = 90, .multiprocessors = 2};
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -40,7 +40,7 @@ std::vector<uint32_t> RandomBits(std::mt19937_64& random, size_t rows, size_t ch
   return bits;
 }
 
-// What plane `plane` and the planes of the other side make of a product: how often it counts.
+// Returns the weight of plane `plane` in the products with all planes of the other side.
 int32_t CountOf(int64_t plane, int64_t other_bits) {
   return static_cast<int32_t>((int64_t{1} << plane) * LargestOf(other_bits));
 }
@@ -60,7 +60,8 @@ std::vector<unsigned char> BytesOf(const std::vector<T>& values) {
   return bytes;
 }
 
-// As bconv2d_args.h asks for it: planes, and in each taps in order, then zeros.
+// Returns the filter in the layout of bconv2d_args.h: planes, in each of them the taps in order,
+// then zeros.
 std::vector<uint32_t> PadFilter(const Bconv2dSpec& spec, const std::vector<uint32_t>& filter) {
   const size_t channels = static_cast<size_t>(spec.out_channels);
   const size_t planes = static_cast<size_t>(spec.bits_weights);
@@ -77,7 +78,7 @@ std::vector<uint32_t> PadFilter(const Bconv2dSpec& spec, const std::vector<uint3
   return result;
 }
 
-// The ones of the taps above and left of each corner.
+// Returns the ones of the taps above and left of each corner.
 std::vector<int32_t> CornerOnes(const Bconv2dSpec& spec, const std::vector<uint32_t>& filter) {
   const size_t height = static_cast<size_t>(spec.filter_height);
   const size_t width = static_cast<size_t>(spec.filter_width);
@@ -126,8 +127,8 @@ class EmulatedDevice : public GuardedDevice {
   const emulated_gpu::Counters& counters() const { return counters_; }
 
  private:
-  // Takes from a buffer what is in it, as if the launch before had to write it yet, and returns
-  // what writes it.
+  // Fills a buffer with rubbish, as if an earlier launch had yet to write it, and returns a
+  // function that writes its contents.
   std::function<void()> WriteLater(const void* data) {
     for (const auto& buffer : buffers_) {
       if (buffer->data() != data) continue;
@@ -144,7 +145,7 @@ class EmulatedDevice : public GuardedDevice {
 
 float Clamped(float y, float min, float max) { return y < min ? min : y > max ? max : y; }
 
-// A dense layer, or one whose pixels are as those of one.
+// Returns a dense layer, or a convolution that is the same product as one.
 GpuLayer RandomPlainLayer(std::mt19937_64& random) {
   GpuLayer layer;
   layer.spec.in_channels = Pick(random, {64, 128, 200, 384, 1024, 1100, 2500});
@@ -154,7 +155,8 @@ GpuLayer RandomPlainLayer(std::mt19937_64& random) {
   return layer;
 }
 
-// Small enough for the reference, which takes each bit alone.
+// Gives a layer several bit planes, and sizes that are small enough for the reference, which takes
+// each bit by itself.
 void AddPlanes(std::mt19937_64& random, GpuLayer& layer) {
   Bconv2dSpec& s = layer.spec;
   s.bits_in = Pick(random, {1, 2, 2, 3, 4});
@@ -195,7 +197,7 @@ GpuLayer RandomConvolution(std::mt19937_64& random) {
   layer.batch = Pick(random, {1, 1, 2, 3});
   layer.height = Pick(random, {1, 4, 7, 9});
   layer.width = Pick(random, {1, 5, 8, 11});
-  // So that a VALID window fits.
+  // The image is large enough for a VALID window.
   layer.height += (s.filter_height - 1) * s.dilation_height;
   layer.width += (s.filter_width - 1) * s.dilation_width;
   return layer;
@@ -205,13 +207,13 @@ bool HasBits(const GpuLayer& layer) {
   return layer.fused != Fused::kNothing && (layer.fused != Fused::kSum || layer.steps.bits);
 }
 
-// Whether the last floats are written.
+// Tells whether the floats of the last step are written.
 bool HasFloats(const GpuLayer& layer) {
   if (layer.fused == Fused::kSum) return layer.steps.out;
   return layer.fused != Fused::kBitsOnly && layer.fused != Fused::kLevels;
 }
 
-// The ends of what products, sums and residual sums of Fused::kSum are clamped to.
+// Returns the bound to which products, sums and residual sums of Fused::kSum are clamped.
 float SumEnd(const SumSteps& steps) { return steps.clamps ? 3.5f : kInfinity; }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// A layer on the emulated GPU against the reference: one row, one order of threads. Without a test
-// framework, so that it can also be compiled with a kernel that is broken on purpose.
+// Runs a layer on the emulated GPU, by one row and in one order of threads, against the reference.
+// It uses no test framework, so that it can also be compiled with a kernel that is broken on
+// purpose.
 #ifndef LARQ_ENGINE_TESTS_KERNELS_CUDA_BCONV2D_CASE_H_
 #define LARQ_ENGINE_TESTS_KERNELS_CUDA_BCONV2D_CASE_H_
 
@@ -18,7 +19,7 @@
 
 namespace larq_engine::testing {
 
-// Sanitizers take a share of the layers: they look at what one run does.
+// The part of the layers (one in kShare) that run under a sanitizer, which is slow.
 #if defined(__SANITIZE_THREAD__)
 inline constexpr int kShare = 10;
 #elif defined(__SANITIZE_ADDRESS__)
@@ -27,10 +28,10 @@ inline constexpr int kShare = 5;
 inline constexpr int kShare = 1;
 #endif
 
-// What follows a float output in the same kernel.
+// The operators that are fused behind a float output.
 enum class Fused { kNothing, kBatchNorm, kResidual, kBitsOnly, kLevels, kSum };
 
-// The steps of Fused::kSum, any of them, and what is written.
+// The steps of Fused::kSum that a layer has, and the outputs that are written.
 struct SumSteps {
   bool activation = true;
   bool product = true;
@@ -39,8 +40,8 @@ struct SumSteps {
   bool residual = true;
   bool out = true;
   bool bits = true;
-  bool limits = true;  // of the bits
-  bool clamps = true;  // product, sum and residual sum
+  bool limits = true;  // for the bits
+  bool clamps = true;  // for product, sum and residual sum
 };
 
 struct GpuLayer {
@@ -51,38 +52,38 @@ struct GpuLayer {
   Activation activation = Activation::kNone;
   OutputKind kind = OutputKind::kFloat;
   Fused fused = Fused::kNothing;
-  int64_t level_bits = 2;  // of kLevels, which are bits of numbers
-  SumSteps steps = {};     // of kSum
-  // Whether the kernel makes the output by the epilogue for any output, where it has a shorter one.
+  int64_t level_bits = 2;  // for kLevels: the bits of each number
+  SumSteps steps = {};     // for kSum
+  // Tells whether the kernel uses the epilogue for any output even if there is a shorter one.
   bool by_any_epilogue = false;
 };
 
 std::string Describe(const GpuLayer& layer);
 
-// Some of the steps, such that something is written.
+// Returns random steps, with at least one output.
 SumSteps RandomSteps(std::mt19937_64& random);
 
-// A small layer of any kind.
+// Returns a small random layer of any kind.
 GpuLayer RandomLayer(std::mt19937_64& random);
 
-// Sizes and the layer's kind alone: what a row can be asked about.
+// Returns arguments with only the sizes and the kind of the layer: enough to ask a row about it.
 cuda::Bconv2dArgs ShapeOf(const GpuLayer& layer);
 
-// Where a case's operands lie and its kernel runs.
+// The device that holds a case's operands and runs its kernel.
 class CaseDevice {
  public:
   virtual ~CaseDevice() = default;
 
-  // A copy of an operand, as long as the device lives.
+  // Returns a copy of an operand that lives as long as the device.
   virtual const void* Hold(std::span<const unsigned char> bytes) = 0;
-  // Memory for an output, full of rubbish.
+  // Returns memory for an output, full of rubbish.
   virtual unsigned char* Output(size_t bytes) = 0;
   virtual void Launch(const cuda::Bconv2dRow& row, const cuda::Bconv2dArgs& args) = 0;
-  // What an output is after the launch.
+  // Returns the contents of an output after the launch.
   virtual std::vector<unsigned char> Read(const unsigned char* output, size_t bytes) = 0;
 };
 
-// Copies of operands that end where nobody may read, and outputs that end where nobody may write.
+// A device whose operands end where no one may read, and whose outputs end where no one may write.
 class GuardedDevice : public CaseDevice {
  public:
   const void* Hold(std::span<const unsigned char> bytes) override;
@@ -93,30 +94,31 @@ class GuardedDevice : public CaseDevice {
   std::vector<std::unique_ptr<GuardedBuffer<unsigned char>>> buffers_;
 };
 
-// A layer with random operands, and what the reference makes of them.
+// A layer with random operands, and the results of the reference.
 class GpuCase {
  public:
   GpuCase(const GpuLayer& layer, std::mt19937_64& random);
 
-  // Empty if every byte of every output is as expected, else what differs first.
+  // Returns an empty string if every byte of every output is as expected, or else the first
+  // difference.
   std::string Run(const cuda::Bconv2dRow& row, CaseDevice& device) const;
-  // On the emulated GPU.
+  // Does the same on the emulated GPU.
   std::string Run(const cuda::Bconv2dRow& row, const emulated_gpu::Options& options,
                   emulated_gpu::Counters* counters = nullptr) const;
 
  private:
-  // Of one output of the kernel.
+  // The contents of one output of the kernel.
   using Bytes = std::vector<unsigned char>;
 
   GpuLayer layer_;
   OutputTransform transform_;
   std::vector<uint32_t> image_;
-  std::vector<uint32_t> filter_;  // as files have it
+  std::vector<uint32_t> filter_;  // in the layout of model files
   std::vector<float> channel_values_[3];
   std::vector<uint32_t> channel_signs_;
   std::vector<float> residual_;      // [pixels][channels]
-  std::vector<float> level_limits_;  // as PixelProgram has limits
-  // int8, or floats and what steps store; bits come last.
+  std::vector<float> level_limits_;  // in the layout of PixelProgram::limits
+  // The outputs: int8, or floats and the tensors that steps store; bits come last.
   std::vector<Bytes> expected_;
 };
 

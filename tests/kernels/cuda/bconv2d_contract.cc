@@ -1,4 +1,4 @@
-// What every kernel of a binary convolution has to keep, as a program that ends with 0 if all do:
+// This program ends with 0 if every kernel of a binary convolution keeps what it has to:
 // test_planted_faults.py compiles it with kernels that are broken on purpose.
 #include <cstdio>
 #include <random>
@@ -36,7 +36,7 @@ int main() {
   GpuLayer layer;
   layer.height = 5;
   layer.width = 6;
-  layer.spec.in_channels = 256;  // more steps than stages, or no stage is used twice
+  layer.spec.in_channels = 256;  // more steps than stages, so that stages are used twice
   layer.spec.out_channels = 40;
   layer.spec.filter_height = layer.spec.filter_width = 3;
   layer.spec.pad_height.same = layer.spec.pad_width.same = true;
@@ -44,7 +44,7 @@ int main() {
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_small_c16);
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_mma8_64x64_c16);
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_small_int8_c16);
-  GpuLayer words = layer;  // of channels, whole ones, and more images than one
+  GpuLayer words = layer;  // whole words of channels, and several images
   words.batch = 3;
   words.spec.out_channels = 64;
   words.fused = Fused::kResidual;
@@ -57,7 +57,7 @@ int main() {
   keeps = keeps && Keeps(words, cuda::KernelId::bconv2d_mma_128x64_c16);
   words.batch = 1;
   words.spec.in_channels = 128;
-  words.spec.out_channels = 96;  // half of a tile is behind the last
+  words.spec.out_channels = 96;  // half of a tile is behind the last channel
   words.spec.dilation_height = 2;
   keeps = keeps && Keeps(words, cuda::KernelId::bconv2d_mma_128x64_c16);
   words.spec.pad_value = PadValue::kZero;
@@ -67,11 +67,11 @@ int main() {
   words.fused = Fused::kLevels;
   words.level_bits = 2;
   keeps = keeps && Keeps(words, cuda::KernelId::bconv2d_mma_128x64_c16);
-  layer.spec.in_channels = 640;  // more steps than warps have parts
+  layer.spec.in_channels = 640;  // more steps than there are warps
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_small_c16);
   layer.spec.in_channels = 32;
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_mma_128x64_c4);
-  GpuLayer planes = layer;  // an uneven number on one side, and of what comes out
+  GpuLayer planes = layer;  // an odd number of planes on one side, and in the output
   planes.height = 3;
   planes.spec.in_channels = 128;
   planes.spec.pad_value = PadValue::kZero;
@@ -93,22 +93,22 @@ int main() {
   words.spec.pad_value = PadValue::kOne;
   keeps = keeps && Keeps(words, cuda::KernelId::bconv2d_wgmma_128x128);
   layer.spec = {};
-  layer.spec.in_channels = 4 * 1024 + 128;  // more steps than stages, of which the last is short
+  layer.spec.in_channels = 4 * 1024 + 128;  // more steps than stages; the last step is short
   layer.spec.out_channels = 260;
-  layer.batch = 2;  // more parts of the product than blocks
+  layer.batch = 2;  // more tiles of the product than blocks
   layer.kind = OutputKind::kBits;
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_tma_128x256);
   layer.spec.in_channels = 128;
   layer.spec.out_channels = 288;  // whole words
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_tma_128x256);
-  layer.spec.in_channels = 3 * 1024;  // more steps than one before a part's bits
+  layer.spec.in_channels = 3 * 1024;  // several steps before a tile's bits are made
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_tma_128x256);
   layer.spec.in_channels = 128;
-  layer.spec.out_channels = 544;  // a block has two parts, and lanes that exchange nothing
+  layer.spec.out_channels = 544;  // a block has two tiles, and its lanes exchange nothing
   layer.kind = OutputKind::kFloat;
   layer.fused = Fused::kNothing;
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_tma_128x256);
-  GpuLayer halos;  // more tiles than blocks, the last of which hang over the image
+  GpuLayer halos;  // more tiles than blocks; the last tiles reach outside the image
   halos.batch = 2;
   halos.height = 9;
   halos.width = 33;

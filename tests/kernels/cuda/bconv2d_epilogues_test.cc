@@ -1,4 +1,4 @@
-// Which epilogue the host chooses, and what it makes for it.
+// Tests the epilogue that the host chooses, and the arguments that it makes for it.
 #include "larq_engine/kernels/cuda/bconv2d_epilogues.h"
 
 #include <initializer_list>

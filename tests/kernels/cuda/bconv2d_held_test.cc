@@ -1,4 +1,4 @@
-// Sums that wait for their turn become the bits that they would have become at once.
+// Held sums become the same bits that they would have become at once.
 #include "larq_engine/kernels/cuda/bconv2d_held.h"
 
 #include <array>
@@ -43,7 +43,7 @@ TEST(HeldSums, BitsAreThoseOfTheGreatestSums) {
       ones[m] = any();
       for (int32_t& sum : sums[m]) sum = any();
     }
-    // Near what is compared with them, of some row.
+    // The limits are near the values that are compared with them, those of a random row.
     for (int n = 0; n < kColumns; ++n) {
       const size_t m = random() % kRows;
       constants.integers[n] = ones[m] - 2 * sums[m][n] + static_cast<int32_t>(random() % 3) - 1;
@@ -60,7 +60,7 @@ TEST(HeldSums, BitsAreThoseOfTheGreatestSums) {
       }
       const auto ones_of = [&](int row) { return ones[row]; };
       Sums held;
-      held.Finish(a, 0, constants, ones_of);  // there are none yet
+      held.Finish(a, 0, constants, ones_of);  // no sums are held yet
       held.Take({}, c);
       for (int32_t& sum : c) sum = -1;
       held.Finish(a, 0, constants, ones_of);
@@ -79,7 +79,7 @@ TEST(HeldSums, BitsAreThoseOfTheGreatestSums) {
 TEST(HeldSums, AreThoseThatBecomeBitsByThresholds) {
   EXPECT_TRUE(Sums::CanHold(Args(Sums::kMost)));
   EXPECT_FALSE(Sums::CanHold(Args(Sums::kMost + 1)));
-  Bconv2dArgs halves = Args(1);  // of words
+  Bconv2dArgs halves = Args(1);  // half words of channels
   halves.out_channels = halves.group_out_channels = kColumns / 2;
   EXPECT_FALSE(Sums::CanHold(halves));
   Bconv2dArgs floats = Args(1);

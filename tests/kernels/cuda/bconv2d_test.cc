@@ -1,4 +1,4 @@
-// Every row of a binary convolution on the emulated GPU, against the reference.
+// Runs every row of binary convolutions on the emulated GPU, against the reference.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -21,7 +21,7 @@ using cuda::Bconv2dRows;
 using cuda::KernelId;
 using emulated_gpu::Options;
 
-// So that no row is left out unseen.
+// The number of runs of each row, by which a row that never runs is noticed.
 using RunsByName = std::map<std::string, int>;
 
 std::string NameOf(const Bconv2dRow& row) { return cuda::RowOf(row.kernel).name; }
@@ -32,7 +32,7 @@ Options RandomOptions(std::mt19937_64& random) {
           .early_copies = random() % 2 == 0};
 }
 
-// Every `step`-th row of those that take the layer runs, from a random one on.
+// Runs every `step`-th row of those that take the layer, beginning with a random one.
 void ExpectRowsAgree(const GpuLayer& layer, std::mt19937_64& random, RunsByName& runs,
                      uint64_t step = 1) {
   const GpuCase gpu_case(layer, random);
@@ -57,20 +57,20 @@ GpuLayer Square(int64_t size, int64_t in_channels, int64_t out_channels, int64_t
   return layer;
 }
 
-// A dense layer, whose input is what a filter of 1x1 sees of `pixels` pixels.
+// Returns a dense layer, whose rows are `pixels` pixels as a 1x1 filter sees them.
 GpuLayer Dense(int64_t pixels, int64_t in_channels, int64_t out_channels) {
   GpuLayer layer = Square(1, in_channels, out_channels, 1);
   layer.batch = pixels;
   return layer;
 }
 
-// Takes nothing but products without a window.
+// Tells whether the row takes only products without a window.
 bool IsPlain(const Bconv2dRow& row) { return row.kernel == KernelId::bconv2d_tma_128x256; }
 
-// Takes 3x3 taps of as many channels as its name says.
+// Tells whether the row takes only 3x3 taps of the number of channels in its name.
 bool IsHalo(const Bconv2dRow& row) { return NameOf(row).starts_with("bconv2d_halo_"); }
 
-// Of more lines and columns than a tile, and more tiles than blocks.
+// Returns a layer with more lines and columns than a tile, and with more tiles than blocks.
 GpuLayer HaloLayer(const Bconv2dRow& row, int64_t out_channels) {
   GpuLayer layer = Square(18, row.kernel == KernelId::bconv2d_halo_64 ? 64 : 128, out_channels, 3);
   layer.batch = 2;
@@ -93,8 +93,9 @@ TEST(GpuBconv2d, RowsEqualTheReference) {
   }
 }
 
-// Each epilogue on whole words of channels and on others, inside and on borders, in groups, and
-// with every step that it may have or lack; rows take as many pixels at once as they do.
+// Covers each epilogue with whole words of channels and others, inside the image and at borders, in
+// groups, and with each optional step present and absent; rows finish any number of pixels at once
+// that they can.
 TEST(GpuBconv2d, Epilogues) {
   SCOPED_TRACE(ReplayHint());
   std::mt19937_64 random(TestSeed());
@@ -128,8 +129,8 @@ TEST(GpuBconv2d, Epilogues) {
   }
 }
 
-// Blocks that stay make the bits of a part of the product while they multiply the next one, if its
-// sums are no greater than what they are kept in. Parts have one step, two, and more than stages.
+// Persistent blocks make the bits of a tile while they multiply the next one, if its sums fit into
+// the registers that hold them. The tiles have one step, two steps, and more steps than stages.
 TEST(GpuBconv2d, BitsOfPartsThatWait) {
   SCOPED_TRACE(ReplayHint());
   std::mt19937_64 random(TestSeed());
@@ -146,7 +147,7 @@ TEST(GpuBconv2d, BitsOfPartsThatWait) {
   }
 }
 
-// Several pairs of planes are one product, whose epilogue needs its constants once.
+// Several pairs of planes are one product, whose epilogue fetches its constants once.
 TEST(GpuBconv2d, ConstantsAreCopiedOnce) {
   SCOPED_TRACE(ReplayHint());
   std::mt19937_64 random(TestSeed());
@@ -168,7 +169,7 @@ TEST(GpuBconv2d, ConstantsAreCopiedOnce) {
   }
 }
 
-// All that a size can be beside a tile's, a word's and a copy's, each for every kind of output.
+// Covers every remainder of a size by that of a tile, a word and a copy, for every kind of output.
 TEST(GpuBconv2d, ChannelsOfEveryRest) {
   SCOPED_TRACE(ReplayHint());
   std::mt19937_64 random(TestSeed());
@@ -183,14 +184,15 @@ TEST(GpuBconv2d, ChannelsOfEveryRest) {
   }
 }
 
-// More steps than stages, so that each stage is used again; more blocks than one on each side.
+// There are more steps than stages, so that stages are used again, and several blocks on each side.
 TEST(GpuBconv2d, EveryOrderOfThreadsAndCopies) {
   SCOPED_TRACE(ReplayHint());
   std::mt19937_64 random(TestSeed());
 #ifdef __SANITIZE_THREAD__
-  const std::vector<int> orders = {0};  // the system's
+  const std::vector<int> orders = {0};  // the system's order
 #else
-  // All take a minute: of those that take turns and of the greedy ones another each time.
+  // All orders take a minute: each run takes another one of those that take turns and of the greedy
+  // ones.
   std::vector<int> orders = {0, 1, 2, 3, 4};
   if (!IsFull()) orders = {static_cast<int>(random() % 2), static_cast<int>(2 + random() % 3)};
 #endif
@@ -202,8 +204,7 @@ TEST(GpuBconv2d, EveryOrderOfThreadsAndCopies) {
   }
   uint64_t place = random();
   for (const Bconv2dRow& row : Bconv2dRows()) {
-    // The sanitizer of threads takes a second for a row; another half of them is looked at each
-    // time.
+    // ThreadSanitizer takes a second for a row, so each run takes another half of the rows.
     if (kShare == 10 && !IsFull() && ++place % 2 > 0) continue;
     const GpuCase& gpu_case = IsPlain(row) ? plain : IsHalo(row) ? halos.at(row.kernel) : any;
     for (const int order : orders) {
@@ -219,14 +220,14 @@ TEST(GpuBconv2d, EveryOrderOfThreadsAndCopies) {
 
 #ifndef __SANITIZE_THREAD__
 
-// One layer for each row's limits: groups, and taps that are words, pairs and quadruples of words.
+// Has a layer for the limits of each row: groups, and taps of one word, two words and four words.
 TEST(GpuBconv2d, NoRowIsLeftOut) {
   SCOPED_TRACE(ReplayHint());
   std::mt19937_64 random(TestSeed());
   RunsByName runs;
   std::vector<int64_t> all_channels = {32, 96, 64, 128, 256, 512, 1024};
-  // All of them take a minute, and minutes under a sanitizer, which sees in one of the four
-  // smallest what most rows do.
+  // All of them take a minute, and several minutes under a sanitizer. One of the four smallest
+  // shows a sanitizer what most rows do.
   const bool is_sample = kShare > 1 && !IsFull();
   if (is_sample) {
     all_channels = {all_channels[random() % 4]};
@@ -255,19 +256,19 @@ TEST(GpuBconv2d, NoRowIsLeftOut) {
   for (const int64_t in_channels : {128, 2048}) {
     GpuLayer layer = Dense(20, in_channels, 64);
     ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, random, runs));
-    layer.spec.pad_height.same = layer.spec.pad_width.same = true;  // of nothing
+    layer.spec.pad_height.same = layer.spec.pad_width.same = true;  // which is 0 here
     layer.spec.pad_value = PadValue::kZero;
     layer.kind = OutputKind::kBits;
     ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, random, runs));
   }
   for (const Bconv2dRow& row : Bconv2dRows()) {
-    if (IsHalo(row)) continue;  // TilesWithHalos
+    if (IsHalo(row)) continue;  // tested by TilesWithHalos
     EXPECT_GT(runs[NameOf(row)], 1) << NameOf(row);
   }
 }
 
-// Images that end at a tile's border, before it and behind it, in each dimension; every output and
-// pad, and windows that hang over the image or lie in it.
+// Images end at a tile's border, before it and behind it, in each dimension, with every output and
+// pad, and with windows that reach outside the image or lie in it.
 TEST(GpuBconv2d, TilesWithHalos) {
   SCOPED_TRACE(ReplayHint());
   std::mt19937_64 random(TestSeed());
@@ -313,7 +314,7 @@ TEST(GpuBconv2d, HalosAreForTheirLayersAlone) {
   grouped.spec.groups = 2;
   EXPECT_EQ(refusal(grouped), "there is more than one group");
 
-  // Blocks stay, as many for each 64 channels.
+  // Blocks are persistent, with the same number for each 64 channels.
   const cuda::Bconv2dRow* row =
       SelectBconv2d(ShapeOf(Square(5, 64, 8, 3)), h100, "bconv2d_halo_64").row;
   ASSERT_NE(row, nullptr);
@@ -321,7 +322,7 @@ TEST(GpuBconv2d, HalosAreForTheirLayersAlone) {
   EXPECT_EQ(row->size(ShapeOf(Square(560, 64, 129, 3)), h100).blocks, 3 * 132);
 }
 
-// Four times the depth is more than 32 bits have. All rows take half a minute; sanitizers see less
+// Four times the depth needs more than 32 bits. All rows take half a minute; sanitizers run less
 // depth.
 TEST(GpuBconv2d, SumsOfMostBits) {
   SCOPED_TRACE(ReplayHint());
@@ -334,15 +335,15 @@ TEST(GpuBconv2d, SumsOfMostBits) {
   EXPECT_FALSE(runs.empty());
 }
 
-// Planes on either side and on both, and taps that are words, pairs and quadruples of words; with
-// every kind of padding and output, and more steps of a pair than stages, and fewer.
+// Covers planes on either side and on both, and taps of one, two and four words; with every kind of
+// padding and output, and with more and fewer steps of a pair than stages.
 TEST(GpuBconv2d, SeveralBits) {
   SCOPED_TRACE(ReplayHint());
   std::mt19937_64 random(TestSeed());
   RunsByName runs;
   constexpr int64_t kBits[][2] = {{1, 2}, {2, 1}, {2, 2}, {3, 4}, {kMaxBits, 1}, {1, kMaxBits}};
   size_t number = random() % 9;
-  const bool is_sample = kShare > 1 && !IsFull();  // which takes a third of them
+  const bool is_sample = kShare > 1 && !IsFull();  // takes a third of them
   size_t pair = random() % 3;
   for (const auto& [bits_in, bits_weights] : kBits) {
     if (is_sample && pair++ % 3 > 0) continue;
@@ -376,7 +377,7 @@ TEST(GpuBconv2d, SeveralBits) {
   }
 }
 
-// A dense layer, and the greatest filter that the tensor cores' rows take.
+// Runs a dense layer, and the greatest filter that the rows on tensor cores take.
 TEST(GpuBconv2d, DeepAndWide) {
   SCOPED_TRACE(ReplayHint());
   std::mt19937_64 random(TestSeed());
@@ -401,7 +402,7 @@ TEST(GpuBconv2d, RowsAreKernelsAndFitThem) {
     kernels += kernel.name.starts_with("bconv2d_");
   }
   EXPECT_EQ(kernels, Bconv2dRows().size());
-  // The most that a row needs, it needs for one of these.
+  // One of these layers needs the most shared memory that a row can need.
   const GpuLayer deep = Square(9, 4096, 8, 3);
   GpuLayer high = Square(1, 128, 1, 3);
   high.height = 1024;
@@ -421,7 +422,7 @@ TEST(GpuBconv2d, RowsAreKernelsAndFitThem) {
     }
     EXPECT_EQ(threads, cuda::RowOf(row.kernel).threads) << NameOf(row);
     EXPECT_EQ(shared_bytes, cuda::RowOf(row.kernel).shared_bytes) << NameOf(row);
-    // What every chip has without being asked, and what those of 9.0 have.
+    // Every chip has 48 KiB without being asked, and chips of 9.0 have 227 KiB.
     EXPECT_LE(shared_bytes, (row.first_chip < 90 ? 48u : 227u) << 10) << NameOf(row);
   }
 }
@@ -490,7 +491,7 @@ TEST(GpuBconv2d, PlainProductsAreNamedAsSuch) {
   EXPECT_EQ(refusal(Dense(1, 128, 1), 100),
             "it is for compute capability 9.0 to 9.0, this device has 10.0");
 
-  // Blocks stay: there are never more than multiprocessors.
+  // Blocks are persistent: there are never more of them than multiprocessors.
   const cuda::Bconv2dRow* row =
       SelectBconv2d(ShapeOf(Dense(1, 128, 1)), h100, "bconv2d_tma_128x256").row;
   ASSERT_NE(row, nullptr);
@@ -498,7 +499,7 @@ TEST(GpuBconv2d, PlainProductsAreNamedAsSuch) {
   EXPECT_EQ(row->size(ShapeOf(Dense(2000, 128, 3000)), h100).blocks, 132);
 }
 
-// Few pixels, many, and what each family of chips has.
+// Covers few pixels, many pixels, and each family of chips.
 TEST(GpuBconv2d, ChoosesByExpectedTime) {
   const auto chosen = [&](const GpuLayer& layer, int32_t batch, int compute_capability) {
     const cuda::Chip chip{.compute_capability = compute_capability,
@@ -513,7 +514,8 @@ TEST(GpuBconv2d, ChoosesByExpectedTime) {
   EXPECT_EQ(chosen(Square(7, 512, 512, 3), 256, 80), "bconv2d_mma_128x64_c16");
   EXPECT_EQ(chosen(Square(7, 512, 512, 3), 256, 90), "bconv2d_wgmma_128x128");
   EXPECT_EQ(chosen(Square(14, 256, 256, 3), 64, 90), "bconv2d_wgmma_128x128");
-  // Steps of channels take little, and no chip of products of bits takes bytes or counts instead.
+  // Steps with channels take little time, and no chip with products of bits chooses bytes or
+  // counting.
   for (const int channel_steps : {0, 3, 8}) {
     for (const int tensor_steps : {1, 2, 4}) {
       for (const auto& [layer, batch] :
@@ -536,7 +538,7 @@ TEST(GpuBconv2d, ChoosesByExpectedTime) {
   to_bits.kind = OutputKind::kBits;
   EXPECT_EQ(chosen(to_bits, 64, 90), "bconv2d_wgmma_128x256");
   EXPECT_EQ(chosen(Dense(1, 8192, 8192), 8192, 90), "bconv2d_tma_128x256");
-  // Its eight words fill half of a step of 16.
+  // The eight words of its depth fill only half of a step of 16.
   EXPECT_EQ(chosen(Square(14, 256, 256, 1), 8, 90), "bconv2d_small_c8");
   EXPECT_EQ(chosen(Square(56, 64, 256, 3), 64, 90), "bconv2d_mma_128x64_c8");
   EXPECT_EQ(chosen(Square(14, 96, 256, 3), 64, 86), "bconv2d_mma_128x64_c4");
@@ -555,9 +557,9 @@ TEST(GpuBconv2d, ChoosesByExpectedTime) {
   EXPECT_EQ(chosen(Square(3, 32, 8, 16), 1, 90), "bconv2d_popc");
 }
 
-// docs/gpu_results/layers_of_all_rows.json: microseconds to bits at batch 64, with words by four,
-// two and one; 0 where the row refuses the layer. Such blocks fill the chip and have as many warps
-// as their depth has parts, up to nine.
+// The times are from docs/gpu_results/layers_of_all_rows.json: microseconds to bits at batch 64,
+// for loads of four words, two words and one; 0 where the row refuses the layer. These blocks fill
+// the chip and have one warp for each part of the depth, up to nine.
 TEST(GpuBconv2d, SmallTilesTakeWhatTheirWarpsDid) {
   struct Measured {
     GpuLayer layer;
@@ -583,7 +585,7 @@ TEST(GpuBconv2d, SmallTilesTakeWhatTheirWarpsDid) {
   }
 }
 
-// A row is for its chips, also by name.
+// A row runs only on its chips, also if it is chosen by name.
 TEST(GpuBconv2d, NamesReachRowsThatAreNeverChosen) {
   const cuda::Bconv2dArgs layer = ShapeOf(Square(14, 256, 256, 3));
   const auto error = [&](int compute_capability, const char* name) {

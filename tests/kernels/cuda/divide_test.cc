@@ -1,4 +1,5 @@
-// Divisions by a product and a shift are those of C++, up to the last number that they are for.
+// Divisions by a product and a shift give the results of C++, up to the last number that they are
+// for.
 #include "larq_engine/kernels/cuda/divide.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +22,8 @@ void ExpectDivided(Number number, int32_t by) {
   ASSERT_EQ(divided.rest, number % by) << number << " / " << by;
 }
 
-// Quotients change at multiples of the divisor, and errors are largest at the last of them.
+// Expects right quotients where they change, at multiples of the divisor. Errors are largest at the
+// last multiple.
 void ExpectDivides(std::mt19937_64& random, int32_t by) {
   const int64_t last = kLast / by;
   for (const int64_t multiple :

@@ -1,6 +1,6 @@
-// This is what cases of kernels on the emulated GPU have in common: operands, launches, and the end
-// of a kernel's program. It uses no test framework, so that it can also be compiled with a kernel
-// that is broken on purpose.
+// Operands, launches, and the end of a kernel's program, which all cases of kernels on the emulated
+// GPU share. It uses no test framework, so that it can also be compiled with a kernel that is
+// broken on purpose.
 #ifndef LARQ_ENGINE_TESTS_KERNELS_CUDA_EMULATED_CASE_H_
 #define LARQ_ENGINE_TESTS_KERNELS_CUDA_EMULATED_CASE_H_
 
@@ -21,22 +21,23 @@ namespace larq_engine::testing {
 
 int Between(std::mt19937& random, int least, int most);
 
-// There are zeros of both signs, denormals and large values among them.
+// Returns random floats, with zeros of both signs, denormals and large values among them.
 std::vector<float> RandomFloats(std::mt19937& random, size_t count);
 
-// These count blocks of 128 threads in which each thread has an item, or each warp 32 channels of a
-// pixel.
+// Returns the number of blocks of 128 threads if each thread has an item, or each warp 32 channels
+// of a pixel.
 int64_t BlocksOfThreads(int64_t items);
 int64_t BlocksOfWarps(int64_t pixels, int64_t channels);
 
-// Runs a kernel, with its threads and copies in any order.
+// Runs a kernel, with a random order of threads and copies.
 void Launch(cuda::KernelId kernel, const void* args, int64_t blocks, std::mt19937& random,
             size_t shared_bytes = 0);
 
-// What is read 16 bytes at a time begins where that is allowed.
+// Returns the guard for an operand. One that is read 16 bytes at a time must begin at a multiple of
+// 16.
 inline Guard GuardFor(size_t values) { return values % 4 == 0 ? Guard::kAfter : Guard::kBefore; }
 
-// An output is full of rubbish at first.
+// An output, which is full of rubbish at first.
 template <class T>
 class Output {
  public:
@@ -45,7 +46,7 @@ class Output {
   }
   T* data() { return buffer_.data(); }
 
-  // Returns what differs first, or an empty string if all is equal to the bit.
+  // Returns the first difference, or an empty string if all values are bit-identical.
   std::string Difference(const std::vector<T>& expected, const std::string& what) const {
     for (size_t i = 0; i < expected.size(); ++i) {
       if (std::memcmp(&expected[i], buffer_.data() + i, sizeof(T)) == 0) continue;
@@ -59,14 +60,14 @@ class Output {
   GuardedBuffer<T> buffer_;
 };
 
-// In all cases of floats a bias a channel, clamps, a store, and signs follow.
+// The program of all cases of floats: a bias for each channel, clamps, a store, and signs.
 class Tail {
  public:
   Tail(std::mt19937& random, size_t pixels, size_t channels);
 
   cuda::PixelProgram Program();
-  // Returns what differs first of the floats, and of the bits if there are some, from what becomes
-  // of sums.
+  // Returns the first difference of the floats, and of the bits if there are some, from what the
+  // program makes of `sums`.
   std::string Difference(const std::vector<float>& sums, const std::string& what,
                          bool has_bits = true) const;
 
@@ -82,8 +83,8 @@ inline cuda::PixelProgram& ProgramOf(cuda::PoolArgs& args) { return args.program
 inline cuda::PixelProgram& ProgramOf(cuda::DepthwiseArgs& args) { return args.program; }
 inline cuda::PixelProgram& ProgramOf(cuda::PooledDepthwiseArgs& args) { return args.conv.program; }
 
-// Runs all rows that compute it, once with bits as an output and once without: each gives these
-// values.
+// Runs all rows that compute a case, once with bits as an output and once without, and compares
+// their results with `values`.
 template <class Args>
 std::string RunRows(std::mt19937& random, std::span<const cuda::PixelRow> rows, Args args,
                     size_t channels, const std::vector<float>& values, const std::string& what) {

@@ -1,6 +1,5 @@
-// That the emulated GPU shows what it is there to show: each broken rule is a wrong number or an
-// end that names it. What is wrong between threads, ThreadSanitizer reports, so those tests are
-// for fibers.
+// Tests that the emulated GPU reports each broken rule, by a wrong number or by ending with its
+// name. Faults between threads are reported by ThreadSanitizer, so those tests are for fibers.
 #include "larq_engine/kernels/cuda/emulated_gpu.h"
 
 #include <array>
@@ -26,7 +25,7 @@ constexpr std::array<Options::Order, 5> kOrders = {Options::kInTurns, Options::k
                                                    Options::kFirstWarpFirst,
                                                    Options::kLastWarpFirst, Options::kRandom};
 
-// Each thread writes into shared memory, and reads what its neighbour wrote.
+// Runs threads that write into shared memory and read what their neighbours wrote.
 std::vector<int> PassOn(bool with_barrier, Options::Order order) {
   constexpr unsigned kThreads = 96;
   std::vector<int> got(kThreads, -1);
@@ -113,7 +112,7 @@ TEST(EmulatedGpu, WaitLeavesTheLastGroups) {
   EXPECT_EQ(seen, (std::array<uint32_t, 3>{7, 8, 0xa5a5a5a5u}));
 }
 
-// C of a product of bits as its definition reads.
+// Compares C of a product of bits with its definition.
 TEST(EmulatedGpu, MmaMultipliesMatrices) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
@@ -158,7 +157,7 @@ TEST(EmulatedGpu, MmaMultipliesMatrices) {
 
 enum class Waits { kBefore, kAfter };
 
-// What the threads of three blocks have read of what the launch before writes.
+// Returns what the threads of three blocks read of the earlier launch's output.
 std::vector<int> ReadEarly(Waits waits, Options::Order order) {
   int written = 1;
   int completed = 0;
@@ -230,7 +229,7 @@ TEST(EmulatedGpuDeathTest, AThreadEndsWithoutHavingWaitedForEarlierLaunches) {
   Launch(kernel, {}, {32}, 0, {});
 }
 
-// Of bytes.
+// Compares C of a product of bytes with its definition.
 TEST(EmulatedGpu, MmaBytesMultipliesMatrices) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
@@ -268,7 +267,7 @@ TEST(EmulatedGpu, MmaBytesMultipliesMatrices) {
   }
 }
 
-// Bits that differ.
+// Compares the number of bits that differ with its definition.
 TEST(EmulatedGpu, MmaXorComparesMatrices) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
@@ -301,7 +300,7 @@ TEST(EmulatedGpu, MmaXorComparesMatrices) {
   }
 }
 
-// 32 rows of 16 bytes, `pitch` bytes from one to the next.
+// Loads 32 rows of 16 bytes, `pitch` bytes from one row to the next.
 Counters LoadRows(uint32_t pitch, std::vector<uint32_t>& words) {
   words.assign(128, 0);
   const auto kernel = [&] {
@@ -321,13 +320,14 @@ Counters LoadRows(uint32_t pitch, std::vector<uint32_t>& words) {
 TEST(EmulatedGpu, LoadMatrixReadsRowsAndCountsConflicts) {
   std::vector<uint32_t> words;
   EXPECT_EQ(LoadRows(16, words).bank_conflicts, 0);
-  // Lane 4 * row + word has that word of that row.
+  // Lane 4 * row + word has word `word` of row `row`.
   for (uint32_t i = 0; i < 128; ++i) ASSERT_EQ(words[i], i);
   EXPECT_EQ(LoadRows(64, words).bank_conflicts, 4 * 3);
   EXPECT_EQ(LoadRows(128, words).bank_conflicts, 4 * 7);
 }
 
-// Two matrices of 64 and kN rows, 1024 bits each, copied as RowsDescriptor has them.
+// A product of two matrices with 64 and kN rows of 1024 bits, copied into the layout of
+// RowsDescriptor.
 template <int kN>
 struct WarpgroupProduct {
   enum Fault { kNone, kNoFenceOfCopies, kNoFence, kNoWait, kNoCommit, kOtherMatrix };
@@ -400,7 +400,8 @@ TEST(EmulatedGpu, WarpgroupMultipliesMatrices) {
   }
 }
 
-// Parts of a row change places, which 32 bytes further along the rows are still the same.
+// The parts of a row are swizzled; adding 32 bytes to the descriptor advances along the rows all
+// the same.
 TEST(EmulatedGpu, MatricesLieAsDocumented) {
   const uint64_t rows = cuda::RowsDescriptor(4096);
   EXPECT_EQ(rows, uint64_t{1} << 62 | uint64_t{1024 / 16} << 32 | 1 << 16 | 4096 / 16);
@@ -465,7 +466,7 @@ struct BoxCopies {
     Launch(kernel, {}, {64}, 3 * 1024 + 8, options);
   }
 
-  // Word i of row r of the box, where parts of rows are back in their places.
+  // Returns word i of row r of the box, with the swizzle undone.
   uint32_t At(uint32_t r, uint32_t i) const { return box[r * 32 + ((i / 4) ^ r) * 4 + i % 4]; }
 };
 
@@ -572,7 +573,7 @@ TEST(EmulatedGpuDeathTest, LanesThatDoDifferentThings) {
                    __shfl_xor_sync(~0u, 1, 1);
                  }
                }),
-               // Their operands differ in size, so that they write over each other.
+               // The operands differ in size, so that they overwrite each other.
                "different operations|ThreadSanitizer: data race");
 }
 

@@ -49,7 +49,7 @@ const EmulatedKernel* FindEmulatedKernel(std::string_view name) {
 emulated_gpu::Counters LaunchEmulated(const EmulatedKernel& kernel, const void* args,
                                       emulated_gpu::Dim3 grid, emulated_gpu::Dim3 block,
                                       size_t shared_bytes, const emulated_gpu::Options& options) {
-  std::vector<TensorMap> copy(kernel.args_bytes / sizeof(TensorMap) + 1);  // the most aligned
+  std::vector<TensorMap> copy(kernel.args_bytes / sizeof(TensorMap) + 1);  // most aligned type
   std::memcpy(copy.data(), args, kernel.args_bytes);
   emulated_gpu::Options early = options;
   if (!early.complete_earlier) early.complete_earlier = [] {};

@@ -18,7 +18,7 @@ TEST(EmulatedKernels, NamesAreUniqueAndFound) {
   EXPECT_EQ(FindEmulatedKernel("no_such_kernel"), nullptr);
 }
 
-// What a block may have on every chip.
+// Blocks keep the limits that every chip has.
 TEST(EmulatedKernels, BlocksAreWholeWarpsAndFit) {
   for (const EmulatedKernel& kernel : EmulatedKernels()) {
     EXPECT_EQ(kernel.threads % emulated_gpu::kWarpLanes, 0u) << kernel.name;

@@ -4,7 +4,7 @@ from tests.kernels.cuda.planted_fault import CRASH, Fault
 
 
 def _wrong(kernel: str) -> str:
-    """Returns what tells of a wrong value of a kernel, whose name is a regular expression."""
+    """Returns the pattern of a report of a wrong value; `kernel` is a pattern of its name."""
     return rf"^({kernel}): .*value \d+ is"
 
 

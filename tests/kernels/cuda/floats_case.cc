@@ -34,7 +34,8 @@ size_t InValues(const ImageWindow& w) {
   return static_cast<size_t>(w.batch) * w.in_height * w.in_width * w.channels;
 }
 
-// This is a tap of an output pixel. If it is inside, its first channel has this place in the image.
+// A tap of an output pixel. If it is inside, `first` is the place of its first channel in the
+// image.
 struct Tap {
   int number;  // in the window, line by line
   bool inside;
@@ -89,7 +90,8 @@ std::vector<float> Conv2dSums(const ImageWindow& w, const std::vector<float>& im
       [&](int n, int tap, int c) { return filter[(n * taps + tap) * w.channels + c]; });
 }
 
-// An output channel comes from channel / multiplier of the image.
+// Returns the sums of a depthwise convolution, where an output channel n comes from channel n /
+// multiplier of the image.
 std::vector<float> DepthwiseSums(const ImageWindow& w, const std::vector<float>& image,
                                  const std::vector<float>& filter, int multiplier) {
   const int out_channels = w.channels * multiplier;
@@ -98,7 +100,7 @@ std::vector<float> DepthwiseSums(const ImageWindow& w, const std::vector<float>&
       [&](int n, int tap, int) { return filter[tap * out_channels + n]; });
 }
 
-// Returns the filter as Conv2dArgs wants it.
+// Returns the filter in the layout of Conv2dArgs.
 std::vector<float> PadRows(const std::vector<float>& filter, size_t depth, size_t row) {
   std::vector<float> padded(filter.size() / depth * row, -0.0f);
   for (size_t n = 0; n < filter.size() / depth; ++n) {
@@ -111,7 +113,7 @@ size_t FilterRow(size_t depth) {
   return (depth + cuda::kConvStep - 1) / cuda::kConvStep * cuda::kConvStep;
 }
 
-// Some values are no numbers, and zeros of both signs lie next to each other.
+// Returns random floats, with NaNs, and with zeros of both signs next to each other.
 std::vector<float> FloatsToPool(std::mt19937& random, size_t count) {
   std::vector<float> values = RandomFloats(random, count);
   const bool none_is_greater_than_0 = random() % 2 != 0;
@@ -123,7 +125,8 @@ std::vector<float> FloatsToPool(std::mt19937& random, size_t count) {
   return values;
 }
 
-// What is no number is taken where it comes first, and of zeros that which does.
+// Returns the greatest value of each window. A NaN is taken only if it comes first, and of several
+// zeros the first one.
 std::vector<float> Greatest(const ImageWindow& w, const std::vector<float>& image) {
   std::vector<float> greatest;
   for (size_t pixel = 0; pixel < OutPixels(w); ++pixel) {
@@ -143,7 +146,7 @@ std::vector<float> Greatest(const ImageWindow& w, const std::vector<float>& imag
   return greatest;
 }
 
-// These are the signs of a dense layer as SignedDenseArgs has them.
+// The signs of a dense layer, in the layout of SignedDenseArgs.
 struct DenseSigns {
   size_t lanes;
   std::vector<uint32_t> words;
@@ -345,7 +348,7 @@ std::string RunPooledDepthwise(std::mt19937& random, const ImageWindow& pool,
                  Describe(pool) + ", " + Describe(w));
 }
 
-// A window of all pixels of an image is summed in parts of 16.
+// A window that contains all pixels of an image is summed in parts of 16 pixels.
 std::string RunAveragePool(std::mt19937& random, const ImageWindow& w) {
   const std::vector<float> image = RandomFloats(random, InValues(w));
   std::vector<float> means;
@@ -375,7 +378,8 @@ std::string RunAveragePool(std::mt19937& random, const ImageWindow& w) {
                  Describe(w));
 }
 
-// Inputs are read four at a time only where that is allowed: else memory ends with the last one.
+// The kernel may read four inputs at a time only if their number is a multiple of 4; otherwise
+// memory ends with the last input.
 std::string RunSignedDense(std::mt19937& random, int rows, int depth, int units) {
   const std::vector<float> in = RandomFloats(random, static_cast<size_t>(rows * depth));
   const std::vector<float> scale = RandomFloats(random, static_cast<size_t>(units));
@@ -462,7 +466,7 @@ std::string RunSignedDenseInt8(std::mt19937& random, int rows, int depth, int un
   return out.Difference(expected, "signed_dense_int8: " + DescribeDense(rows, depth, units));
 }
 
-// The sum as the kernel says it: each lane's, then pairs.
+// The expected sum has the kernel's order: each lane's terms, then pairs of lanes.
 std::string RunSoftmax(std::mt19937& random, int rows, int count) {
   const float beta = random() % 2 != 0 ? 1.0f : 0.25f;
   std::vector<float> in(static_cast<size_t>(rows * count));

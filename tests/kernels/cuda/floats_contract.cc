@@ -16,8 +16,8 @@ class Contract {
  public:
   bool is_kept() const { return is_kept_; }
 
-  // Runs a case so many times, with other numbers and another order of threads and copies each
-  // time, unless something is wrong already.
+  // Runs a case `times` times, with other numbers and another order of threads and copies each
+  // time. Does nothing once something is wrong.
   template <class Run>
   void Keep(int times, const Run& run) {
     for (int i = 0; i < times && is_kept_; ++i) {
@@ -32,16 +32,16 @@ class Contract {
   bool is_kept_ = true;
 };
 
-// The outputs are more pixels than a block has, and there are pads on all sides.
+// Returns a window with more output pixels than a block has, and with pads on all sides.
 cuda::ImageWindow Window(int filter_height, int filter_width, int channels, int stride) {
   return MakeWindow(2, 9, 10, channels, filter_height, filter_width, stride, stride, true);
 }
 
-// The window has all pixels of an image, which are more than a part of a sum has.
+// Returns a window with all pixels of an image, which are more than a part of a sum has.
 cuda::ImageWindow Image(int channels) { return MakeWindow(2, 5, 7, channels, 5, 7, 5, 7, false); }
 
-// There is a case for each row: windows with 3 x 3 taps, with one, and with others; four channels
-// at a time, and one.
+// Runs a case for each row: windows with 3 x 3 taps, with one tap, and with other numbers; with
+// four channels at a time, and with one.
 void KeepFloats(Contract& contract) {
   contract.Keep(6, [](auto& r) { return RunConv2d(r, Window(3, 3, 3, 2), 16); });
   contract.Keep(6, [](auto& r) { return RunConv2d(r, Window(3, 3, 8, 1), 36); });
@@ -69,7 +69,8 @@ void KeepFloats(Contract& contract) {
   contract.Keep(2, [](auto& r) { return RunAveragePool(r, Window(4, 3, 37, 1)); });
   contract.Keep(2, [](auto& r) { return RunAveragePool(r, Image(36)); });
   contract.Keep(2, [](auto& r) { return RunAveragePool(r, Image(5)); });
-  // There are more rows than a warp has, and not all of the next one's; units of the next word.
+  // The rows are more than one warp's and fewer than two warps'; the units reach into a second
+  // word.
   for (const int depth : {100, 67}) {
     contract.Keep(2, [&](auto& r) { return RunSignedDense(r, 6, depth, 40); });
     contract.Keep(2, [&](auto& r) { return RunSignedDenseInt8(r, 6, depth, 40); });

@@ -1,5 +1,5 @@
-// Random cases of the kernels of the host's float operators, and of those that go through tensors
-// value by value, on the emulated GPU.
+// Runs random cases of the kernels of the host's float operators, and of those that go through
+// tensors value by value, on the emulated GPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,10 +17,10 @@ namespace {
 
 using cuda::ImageWindow;
 
-// Threads of the system are slow.
+// System threads are slow.
 #ifdef __SANITIZE_THREAD__
 constexpr int kCases = 2;
-constexpr int kMostInTile = 5;  // more than a tile only where all are fibers
+constexpr int kMostInTile = 5;  // more than a tile only where threads are fibers
 #else
 constexpr int kCases = 30;
 constexpr int kMostInTile = 70;
@@ -28,7 +28,7 @@ constexpr int kMostInTile = 70;
 
 class GpuKernels : public ::testing::Test {
  protected:
-  // Expects each of so many cases to have no difference.
+  // Expects no difference in each of `cases` cases.
   template <class Run>
   void Expect(int cases, const Run& run) {
     SCOPED_TRACE(ReplayHint());
@@ -37,7 +37,7 @@ class GpuKernels : public ::testing::Test {
 
   int Any(int least, int most) { return Between(random_, least, most); }
 
-  // Every other time several may be read at once.
+  // Returns a number of channels which, every other time, may be read four at once.
   int ManyChannels(int most) { return Any(0, 1) != 0 ? 4 * Any(1, most / 4) : Any(1, most); }
 
   ImageWindow AnyWindow(int most_channels) {
@@ -71,7 +71,7 @@ TEST_F(GpuKernels, Conv2dOfPixels) {
   Expect(1, [&](int) { return RunConv2d(random_, PaddedPixels(2, 3, 4, 8), Any(1, 20)); });
 }
 
-// There are more stages than steps, and as many.
+// The number of steps is smaller than that of stages, equal to it, and greater.
 TEST_F(GpuKernels, Conv2dOfAllDepths) {
   for (int depth = 1; depth <= 160; depth += Any(7, 19) * 30 / kCases) {
     Expect(1, [&](int) {
@@ -117,7 +117,7 @@ TEST_F(GpuKernels, PooledDepthwise) {
   });
 }
 
-// Every third window is a whole image, which is summed in parts.
+// Every third window contains a whole image, which is summed in parts.
 TEST_F(GpuKernels, AveragePool) {
   Expect(kCases, [&](int i) {
     if (i % 3 == 1) return RunAveragePool(random_, AnyWindow(70));
@@ -129,7 +129,7 @@ TEST_F(GpuKernels, AveragePool) {
   });
 }
 
-// The outputs of a warp may be fewer than 32.
+// A warp may have fewer than 32 outputs.
 TEST_F(GpuKernels, SignedDense) {
   Expect(kCases, [&](int i) {
     const int depth = Any(1, 30) * (i % 2 == 0 ? 4 : 1) + Any(0, 1) * 64;

@@ -1,5 +1,5 @@
-// The index arithmetic of HEP-BNN's configurations, on the host: each output is computed once, by
-// as many blocks and threads as the paper's code has.
+// Tests the index arithmetic of HEP-BNN's configurations on the host: each output is computed once,
+// by the same numbers of blocks and threads as in the paper's code.
 #include "benchmarks/placing/hep_mapping.h"
 
 #include <array>
@@ -56,7 +56,7 @@ TEST(HepMapping, ConvolutionsHaveTheBlocksOfTheirLetters) {
                                                 {"XYZ", {5 * 11 * 40, 7}}}));
 }
 
-// Two threads cannot write into one word.
+// A thread makes a whole word of bits, as two threads cannot write into one word.
 TEST(HepMapping, WhereBitsAreMadeAThreadHasAWord) {
   Bconv2dArgs a = Conv(5, 7, 11, 40);
   a.output.kind = Bconv2dOutput::kBits;
@@ -67,7 +67,7 @@ TEST(HepMapping, WhereBitsAreMadeAThreadHasAWord) {
   EXPECT_EQ(SizesOf(a)["Z"], (std::pair<int64_t, int64_t>{2, 7 * 11}));
 }
 
-// A square of threads; only two of the seven differ.
+// Dense layers use a square of threads, and only two of the seven mappings differ.
 TEST(HepMapping, DenseLayersHaveTwoMappings) {
   for (const auto& [name, size] : SizesOf(Dense(3, 10))) {
     const int64_t blocks = name.find('X') == std::string::npos ? 1 : 3;
@@ -105,7 +105,7 @@ TEST(HepMapping, EachOutputIsComputedOnce) {
   }
 }
 
-// Neighbouring threads have neighbouring rows, as in the paper's code.
+// Neighbouring threads compute neighbouring rows, as in the paper's code.
 TEST(HepMapping, RowsComeFirst) {
   const Bconv2dArgs a = Conv(2, 4, 5, 6);
   EXPECT_EQ(FindHepPart(kHepX, a, 1, 6).row, 2);

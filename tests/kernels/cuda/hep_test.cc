@@ -1,4 +1,5 @@
-// HEP-BNN's kernels on the emulated GPU, against the reference, and what their launches refuse.
+// Runs HEP-BNN's kernels on the emulated GPU, against the reference, and tests what their launches
+// refuse.
 #include <algorithm>
 #include <map>
 #include <random>
@@ -24,7 +25,7 @@ struct Hep {
   void (*run)(const Bconv2dArgs& args);
 };
 
-// The engine's tables are those that are shipped, in which these have no number.
+// The engine's tables have only shipped kernels, so these kernels have no KernelId.
 template <cuda::HepMapping kMapping>
 Hep Make(const char* name) {
   return {name, cuda::HepRow<kMapping>({}), cuda::Bconv2dHep<kMapping>};
@@ -59,7 +60,7 @@ TEST(Hep, EqualsTheReference) {
   std::mt19937_64 random(TestSeed());
   for (int left = (IsFull() ? 100 : 20) / kShare; left > 0;) {
     const GpuLayer layer = RandomLayer(random);
-    if (!TakeAll(layer)) continue;  // it has several bits
+    if (!TakeAll(layer)) continue;  // the layer has several bits
     --left;
     const GpuCase gpu_case(layer, random);
     for (const Hep& hep : kHep) {
@@ -79,7 +80,7 @@ GpuLayer Square(int64_t size, int64_t in_channels, int64_t out_channels, int64_t
   return layer;
 }
 
-using Refusals = std::map<std::string, std::vector<std::string>>;  // by what they say
+using Refusals = std::map<std::string, std::vector<std::string>>;  // keyed by their text
 
 Refusals RefusalsOf(const GpuLayer& layer) {
   Refusals refusals;
@@ -90,7 +91,7 @@ Refusals RefusalsOf(const GpuLayer& layer) {
   return refusals;
 }
 
-// What the paper's launches fail at, named before they are made.
+// The reasons why the paper's launches fail are named before a launch is tried.
 TEST(Hep, RefusesWhatCannotBeLaunched) {
   const std::vector<std::string> all = {"x", "y", "z", "xy", "xz", "yz", "xyz"};
   const std::vector<std::string> with_y = {"y", "xy", "yz", "xyz"};

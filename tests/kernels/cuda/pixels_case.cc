@@ -26,7 +26,7 @@ std::vector<T> RandomNumbers(std::mt19937& random, size_t count) {
   return numbers;
 }
 
-// Rows have their channels packed in words.
+// Returns the number of words of a row, whose channels are packed in words.
 size_t WordsOf(size_t channels) { return (channels + 31) / 32; }
 bool BitAt(const std::vector<uint32_t>& rows, size_t channels, size_t at) {
   return rows[at / channels * WordsOf(channels) + at % channels / 32] >> at % channels % 32 & 1;
@@ -231,7 +231,7 @@ std::string RunBroadcast(std::mt19937& random, bool multiplies) {
   args.dims[cuda::kMaxBroadcastDims - 2] = cuda::MakeDivisor(height);
   args.dims[cuda::kMaxBroadcastDims - 1] = cuda::MakeDivisor(width);
   const std::vector<float> all = RandomFloats(random, static_cast<size_t>(args.count));
-  const bool is_line = random() % 2 != 0;  // the other: a column
+  const bool is_line = random() % 2 != 0;  // otherwise a column
   const std::vector<float> few = RandomFloats(random, is_line ? width : height);
   std::vector<float> expected;
   for (int y = 0; y < height; ++y) {

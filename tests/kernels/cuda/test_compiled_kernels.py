@@ -1,4 +1,4 @@
-"""What NVIDIA's compiler made of the kernels: registers, and the instructions meant."""
+"""Checks the registers and the instructions that NVIDIA's compiler made of the kernels."""
 
 import ast
 import os
@@ -17,9 +17,9 @@ TARGETS = ("fatbin.log", "fatbin.fatbin")
 
 pytestmark = pytest.mark.slow
 
-# Registers of a thread at most. 65,536 of a multiprocessor are for 2 blocks of 128 threads with
-# 255, 3 with 168 or 4 with 128, for 3 of 288 with 72, for 2 of 256 with 128 or for 1 of 384 with
-# 168.
+# The greatest number of registers of a thread. The 65,536 registers of a multiprocessor are enough
+# for 2 blocks of 128 threads with 255 registers, 3 with 168 or 4 with 128, for 3 blocks of 288
+# threads with 72, for 2 of 256 with 128, or for 1 of 384 with 168.
 REGISTERS = {
     r"bconv2d_mma_128x128_c\d+": 255,
     r"bconv2d_mma_128x64_c\d+": 168,
@@ -35,8 +35,9 @@ REGISTERS = {
     r"pooled_\w+|depthwise_pointwise_64x64": 128,
     r".*": 80,
 }
-# What must be there, and of what size. BMMA and IMMA are products; LDSM ldmatrix; LDGSTS an
-# asynchronous copy; LDG a load; IDP a sum of products, of bytes or of halves and bytes.
+# The instructions that a kernel must have, with their sizes. BMMA and IMMA are products; LDSM is
+# ldmatrix; LDGSTS is an asynchronous copy; LDG is a load; IDP is a sum of products, of bytes or of
+# halves and bytes.
 _INT8 = r"IMMA\.16832\.S8\.S8"
 _XOR = r"BMMA\.88128\.XOR\.POPC"
 ANYWHERE = {
@@ -63,8 +64,8 @@ FROM_8_0_TO_9_0 = FROM_8_0 | {
     r"bconv2d_small_c8": (r"BMMA\.168256\.AND\.POPC", r"LDG\.\S*64"),
     r"bconv2d_small_c4": (r"BMMA\.168256\.AND\.POPC",),
 }
-# BGMMA is the product of a warpgroup, FENCE.VIEW.ASYNC what makes copies visible to it; UTMALDG
-# copies a box, SYNCS is of barriers with phases.
+# BGMMA is the product of a warpgroup, and FENCE.VIEW.ASYNC makes copies visible to it; UTMALDG
+# copies a box, and SYNCS works on barriers with phases.
 ON_9_0 = FROM_8_0_TO_9_0 | {
     r"bconv2d_wgmma_\w+": (
         r"BGMMA\.64x(128|256)x256\.AND\.POPC",
@@ -101,9 +102,9 @@ INSTRUCTIONS = {
 EARLY = (r"\bACQBULK\b", r"\bPREEXIT\b")
 EARLY_ON = ("sm_90a", "sm_100", "sm_120")
 PRODUCT = r"\b(BMMA|IMMA|BGMMA)\b"
-# Memory of a thread.
+# Loads and stores of a thread's local memory.
 NEVER = r"\b(LDL|STL)\b"
-# Divisions of 64 bits are calls. On older chips so is what diverged warps do together.
+# Divisions of 64 bits are calls. On older chips, collective operations of diverged warps are too.
 NO_CALLS = r"bconv2d_(mma|halo|small|wgmma|tma)_\w+"
 NO_CALLS_ON = "sm_90a"
 

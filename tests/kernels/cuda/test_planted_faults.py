@@ -1,8 +1,8 @@
 """Tests of the tests: kernels with a fault in one line, each of which must be found without a GPU.
 
-The kernels are compiled as they are, and then with each fault. What finds it is named, so that a
-check that no longer looks is noticed even if another one still fails. Each takes up to 9 seconds,
-so that without --full a sample of them runs.
+The kernels are compiled as they are, and then with each fault. A fault names the check that finds
+it, so that a check that no longer works is noticed even if another one still fails. Each fault
+takes up to 9 seconds, so that only a sample of them runs without --full.
 """
 
 import os
@@ -789,7 +789,7 @@ class Contract:
     name: str
     faults: list[Fault]
     sample: int
-    # What the kernels' code, or the sizes of their tiles, go into, and what else it is made of.
+    # Sources that include the kernels or the sizes of their tiles, and the program's other ones.
     of_kernels: tuple[str, ...]
     others: tuple[str, ...]
     flags: tuple[str, ...] = ()
@@ -858,7 +858,7 @@ class Build:
     def _compile(self, source: str, root: Path) -> str:
         object_file = root / f"{source}.o" if root != ROOT else self.folder / f"{source}.o"
         object_file.parent.mkdir(parents=True, exist_ok=True)
-        # The copy's headers come first.
+        # The headers of the folder are found before those of the project.
         path = root / source if (root / source).exists() else ROOT / source
         self._cxx(
             [

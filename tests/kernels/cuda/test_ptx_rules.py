@@ -1,4 +1,4 @@
-"""The rules of instructions, which the emulated GPU follows, against others' statement of them."""
+"""Checks the rules of instructions that the emulated GPU follows against a package's layouts."""
 
 import ctypes
 import os
@@ -25,7 +25,7 @@ def rules(tmp_path_factory) -> ctypes.CDLL:
 
 def test_product_of_bits(rules, rng):
     """Matrices dealt to lanes by the package's layouts come out multiplied."""
-    # The same registers for and.popc as for xor.popc.
+    # The instruction with and.popc has the same registers as that with xor.popc.
     atom = nv.SM80_16x8x256_S32U1U1S32_TN_XORPOPC
     m, n, k = atom.shape_mnk
     a = rng.integers(0, 2, (m, k))
@@ -106,7 +106,7 @@ def test_load_matrix(rules):
     atom = nv.SM75_U32x4_LDSM_N
     for lane in range(LANES):
         for matrix in range(4):
-            # 128 bits at each lane's address, one lane's behind the other's.
+            # The 128 bits at each lane's address follow those of the lane before.
             bit = atom.dst_layout_bits(lane, 32 * matrix)
             assert rules.load_matrix_address_lane(matrix, lane) == bit // 128
             assert rules.load_matrix_word(matrix, lane) == bit % 128 // 32
