@@ -1,4 +1,4 @@
-"""These tests need a GPU, or the fake driver in the place of NVIDIA's (tools/test_fake_gpu.sh)."""
+"""Fixtures of tests that need a GPU, or the fake driver (tools/test_fake_gpu.sh)."""
 
 import gc
 import os
@@ -23,8 +23,8 @@ def _fake_driver():
 
 @pytest.fixture
 def driver():
-    """The fake driver's own functions, with nothing counted so far and no call that fails."""
-    gc.collect()  # what tests before left to it would count as leaks of this one
+    """Yields the fake driver's own functions, after a reset of its counts and failures."""
+    gc.collect()  # garbage of earlier tests would count as leaks of this one
     library = _fake_driver()
     if library is None:
         pytest.skip("needs the fake driver")
@@ -35,11 +35,11 @@ def driver():
 
 @pytest.fixture
 def assert_no_leaks():
-    """Called where all memory is given back, and no copy was of memory that is not pinned.
+    """Yields a check that all memory is given back, and that all copies were of pinned memory.
 
-    A GPU does not say.
+    With a real GPU it checks nothing.
     """
-    gc.collect()  # what tests before left to it would count as leaks of this one
+    gc.collect()  # garbage of earlier tests would count as leaks of this one
     library = _fake_driver()
     if library is not None:
         library.fake_cuda_reset()
@@ -56,7 +56,7 @@ def assert_no_leaks():
 
 @pytest.fixture
 def shuffled():
-    """Called with a seed: another order of streams and threads. A GPU has its own."""
+    """Yields a function that sets the fake driver's seed, which orders streams and threads."""
     library = _fake_driver()
     yield library.fake_cuda_set_seed if library is not None else lambda seed: None
     if library is not None:

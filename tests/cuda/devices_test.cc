@@ -1,4 +1,5 @@
-// larq_engine_devices, with two GPUs of the fake driver and the emulated kernels beside the test.
+// Tests larq_engine_devices with two GPUs of the fake driver and the emulated kernels beside the
+// test.
 #include <gtest/gtest.h>
 
 #include <string>

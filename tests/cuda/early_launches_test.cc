@@ -1,4 +1,5 @@
-// Which devices begin launches while the one before still runs, and how that is turned off.
+// Tests which devices begin a launch while the one before it still runs, and how this is turned
+// off.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// The kernels of this version of larq_engine as the fake driver takes them: what
-// liblarq_engine_cuda.so exports, with the emulated GPU in the place of a fat binary.
+// Exports what liblarq_engine_cuda.so exports, with the kernels of this version of larq_engine in
+// the form that the fake driver loads: the emulated GPU takes the place of a fat binary.
 #include <cstring>
 #include <iterator>
 

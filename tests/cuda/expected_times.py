@@ -1,4 +1,4 @@
-"""What operators are expected to take on the GPU, as the reasons of `device="auto"` tell it."""
+"""Times that operators are expected to take on the GPU, from the reasons of `device="auto"`."""
 
 import re
 
@@ -9,7 +9,7 @@ _REASON = re.compile(r"(\S+) us here, (\S+) us on (cpu|cuda);")
 
 
 def expected_us(interpreter: larq_engine.Interpreter) -> dict[str, float]:
-    """Microseconds of each operator that both devices compute; of several of a kind the last's."""
+    """Returns microseconds of operators that both devices compute; of a kind, those of the last."""
     steps = library.read_profile(interpreter._session._delegate._get_native_delegate_pointer())
     found = {}
     for step in steps:

@@ -1,5 +1,5 @@
-// The fake driver in the driver's place, found by the dynamic loader, with the emulated kernels in
-// a library of their own: nothing is linked in but what opens them.
+// Tests the fake driver in the place of NVIDIA's, found by the dynamic loader, with the emulated
+// kernels in a library of their own. Only the code that opens both is linked into the test.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The way to a GPU's memory and back, by a driver that does everything late.
+// Tests copies to a GPU's memory and back, with a driver that does everything late.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class CudaMemoryTest : public ::testing::Test {
   CudaMemoryTest() { fake_cuda_reset(); }
   ~CudaMemoryTest() override { fake_cuda_set_seed(0); }
 
-  // There and back.
+  // Returns the data after a copy to the device and back.
   std::vector<std::byte> Copied(const std::vector<std::byte>& data) {
     const DeviceBuffer buffer(memory_, MemoryUse::kActivations, data.size());
     memory_.CopyIn(data.data(), data.size(), buffer.data());
@@ -89,7 +89,8 @@ TEST_F(CudaMemoryTest, PinnedDataAreReadWhereTheyAre) {
   EXPECT_EQ(is_copied(bytes + 5, 5000), of_reading);
   memory_.CopyGiven(bytes, 0, buffer.data());
   fake_cuda_free_pinned(bytes);
-  // Others go through staging: the driver would make the host wait for each of them.
+  // Unpinned data go through staging, because the driver would make the host wait for each copy of
+  // them.
   EXPECT_GT(is_copied(data.data(), data.size()), 0u);
   EXPECT_EQ(fake_cuda_pageable_copies(), 0u);
 }
@@ -99,7 +100,8 @@ int ListedThreads() {
   return static_cast<int>(std::distance(begin(tasks), end(tasks)));
 }
 
-// How many the process has. The system lists one that was joined for a moment longer.
+// Returns the number of threads of the process. The system lists a thread for a moment after it was
+// joined, so the number is read until it no longer changes.
 int Threads() {
   for (int threads = ListedThreads();;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -114,7 +116,7 @@ TEST_F(CudaMemoryTest, SeveralThreadsCopyWhatIsLarge) {
   std::vector<std::byte> back(data.size());
   CudaMemory memory(queue_, 3);
   const DeviceBuffer buffer(memory, MemoryUse::kActivations, data.size());
-  std::thread([] {}).join();  // with the first a sanitizer starts one of its own
+  std::thread([] {}).join();  // a sanitizer starts a thread of its own with the first
   const int alone = Threads();
   memory.CopyIn(data.data(), 5000, buffer.data());
   memory.CopyOut(buffer.data(), 5000, back.data());
@@ -133,7 +135,7 @@ TEST_F(CudaMemoryTest, SeveralThreadsCopyWhatIsLarge) {
   EXPECT_EQ(Threads(), alone + 2);
 }
 
-// The rates are those of expected_seconds.cc, which the link bounds.
+// The rates are those of expected_seconds.cc; the rate of the link limits them.
 TEST_F(CudaMemoryTest, SeveralThreadsAreExpectedToCopyFaster) {
   const auto rate = [&](int threads, size_t bytes) {
     const CudaMemory memory(queue_, threads);
@@ -176,7 +178,7 @@ TEST_F(CudaMemoryTest, OneThreadCopiesInWhileAnotherWaits) {
   EXPECT_EQ(back, data);
 }
 
-// The event that tells when the first copy is done was not recorded; the second copy must not find
+// The event that tells when the first copy is done was not recorded. The second copy must not use
 // the same pinned memory while the first one runs.
 TEST_F(CudaMemoryTest, ACopyWhoseEventFailsKeepsItsPinnedMemoryUntilItIsDone) {
   const std::vector<std::byte> first = Numbers(5000, 1);

@@ -1,10 +1,10 @@
-// Every row of the table on a GPU: random layers of any kind, against the reference, with words
-// behind every output that must stay as they are.
+// Checks every row of the table on a GPU with random layers of any kind, against the reference.
+// Words behind every output must stay as they are.
 //
 //   rows_check [--layers=300] [--seed=1] [--row=NAME] [--gpu=0]
 //
-// Says what it computes, and prints a line of JSON for each row at the end. If a kernel has no end
-// or fails, the last line tells which. Exits with 1 if a result was wrong, with 2 if there is no
+// Prints what it computes, and a line of JSON for each row at the end. If a kernel fails or never
+// ends, the last line tells which one. Exits with 1 if a result was wrong, with 2 if there is no
 // GPU.
 #include <algorithm>
 #include <cstdio>
@@ -66,11 +66,11 @@ class GpuDevice : public CaseDevice {
 struct Settings {
   uint64_t layers = 300;
   uint64_t seed = 1;
-  std::string_view row;  // all if empty
+  std::string_view row;  // all rows if empty
   int gpu = 0;
 };
 
-// Returns the number of rows that made something wrong.
+// Returns the number of rows that computed something wrong.
 int CheckRows(const CudaQueue& queue, CudaMemory& memory, const Settings& settings) {
   std::mt19937_64 random(settings.seed);
   std::map<std::string_view, uint64_t> right;

@@ -1,4 +1,4 @@
-"""What a user is told of GPUs and of why there is none, each in a process of its own."""
+"""Tests what a user is told of GPUs, or of the reason why there is none, in separate processes."""
 
 import os
 import shutil

@@ -40,7 +40,7 @@ def _rows(report):
     return [row for row in report["ops"]["rows"] if row["op"] != "host runtime"]
 
 
-# The plug-in's float convolutions round otherwise; without fusing they stay with the host.
+# The plug-in's float convolutions round differently; without fusing they stay with the host.
 _ROUNDED = "--check_tolerance=1e-4"
 
 

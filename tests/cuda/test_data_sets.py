@@ -61,7 +61,7 @@ def test_streams_in_any_order(seed, model, expected, shuffled):
 
 
 def test_batches_are_larger_than_those_of_a_cpu(model, monkeypatch):
-    """What is little beside a GPU's memory is much beside a CPU's caches."""
+    """Activations that are few for a GPU's memory are many for a CPU's caches."""
     monkeypatch.setattr(batching, "_MAX_ACTIVATION_BYTES", 1)
     sizes = []
     run = Session.run
@@ -166,7 +166,7 @@ def test_what_the_data_raise(model, expected):
 
 @pytest.fixture
 def interruptible():
-    """What runs in the background may ignore Ctrl-C."""
+    """Makes Ctrl-C raise an error, which a process in the background may ignore."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

@@ -1,5 +1,7 @@
-"""The plug-in with device=cuda in stock LiteRT: a driver that computes on the CPU stands in the
-place of NVIDIA's, with the kernels as they are compiled for GPUs.
+"""Tests of the plug-in with device=cuda in stock LiteRT.
+
+A driver that computes on the CPU takes the place of NVIDIA's. The source of the kernels is the one
+that is compiled for GPUs.
 """
 
 import os
@@ -41,7 +43,7 @@ def _same_bytes(first, second):
 
 @pytest.fixture
 def model(rng):
-    """Two layers with shortcuts, a pool and a concatenation, for a batch of two."""
+    """Returns two layers with shortcuts, a pool and a concatenation, for a batch of two."""
     return residual_net(rng, random_images(rng, 2, 6, 5, 33))
 
 
@@ -52,7 +54,7 @@ def test_files_of_lce_answer_as_on_the_cpu(path, rng, assert_no_leaks):
     gpu = larq_engine.Interpreter(path, device="cuda")
     expected = _answers(cpu, inputs)
     rounds_otherwise = bool({"CONV_2D", "FULLY_CONNECTED", "MEAN"} & set(claimed(gpu)))
-    for _ in range(2):  # what is captured, and what is replayed
+    for _ in range(2):  # the first run captures a graph, the second replays it
         answers = _answers(gpu, inputs)
         if rounds_otherwise:
             for answer, value in zip(answers, expected, strict=True):
@@ -119,9 +121,9 @@ def test_random_networks_with_streams_and_threads_in_any_order(
     ids=str,
 )
 def test_chips_and_drivers_of_every_kind(variables):
-    """Not all chips have the shared memory that kernels for some of them ask for.
+    """Some chips lack the shared memory that kernels for other chips need.
 
-    Nor do all chips and drivers let a launch begin before the one before it is complete.
+    On some chips and drivers a launch cannot begin before the one before it is complete.
     """
     code = """
 import numpy as np
@@ -160,7 +162,7 @@ def test_launches_are_remembered_for_shapes_that_come_back(model, driver):
 
 
 def _plain_net(rng, *shape):
-    """Two products without a window, of pixels as they lie."""
+    """Returns a model of two products without windows, whose rows are the pixels in memory."""
     net = Net(rng)
     x = net.input(random_images(rng, *shape))
     return net.finish(net.conv(net.conv(x, 256, taps=1), 40, taps=1))
@@ -192,7 +194,7 @@ def test_every_call_of_the_driver_may_fail(rng, driver, error, kernel):
     expected = _try_everything(model, kernel)
     calls = driver.fake_cuda_calls()
     assert calls > 50
-    # Nobody swallows the error of a graph, and launches its kernels in another way.
+    # The engine must not hide an error of these calls, and launch the kernels in another way.
     of_graphs = {
         *(b"cuStreamBeginCapture", b"cuStreamEndCapture", b"cuGraphInstantiateWithFlags"),
         *(b"cuEventRecordWithFlags", b"cuLaunchKernel", b"cuLaunchKernelEx", b"cuGraphLaunch"),
@@ -208,14 +210,14 @@ def test_every_call_of_the_driver_may_fail(rng, driver, error, kernel):
             text = str(failure)
             assert "memory" in text or "CUDA_ERROR" in text, text
         else:
-            # What only releases something may fail, and what may be tried again.
+            # Calls may fail unseen if they only release something, or are tried in another way.
             assert _same_bytes(results, expected)
             assert driver.fake_cuda_failed_call() not in of_graphs
         failed = driver.fake_cuda_failed_call()
         tried.add(failed)
         driver.fake_cuda_reset()
         before, leaks = leaks, driver.fake_cuda_leaks()
-        # What has no context cannot be freed, but by the context's end.
+        # Without a context nothing can be freed; it is freed with the context.
         assert failed == b"cuCtxPushCurrent" or leaks == before, (number, failed)
     assert kernel != _PLAIN or b"cuTensorMapEncodeTiled" in tried
     assert of_graphs | {b"cuMemAlloc", b"cuMemcpyHtoDAsync"} <= tried
@@ -251,7 +253,7 @@ def test_interpreters_in_threads(model):
 
 
 def test_an_empty_image_with_pads(rng):
-    """Its output is not empty."""
+    """The output of an empty image with pads is not empty."""
     conv = Conv((1, 4, 0, 32), (1, 1), 8, padding=((1, 1), (1, 1)), pad_value=1)
     builder = ModelBuilder()
     x = builder.tensor((1, 4, 0, 32), np.float32)
@@ -274,7 +276,7 @@ def test_an_empty_image_with_pads(rng):
 
 
 def test_a_window_larger_than_any_image(rng):
-    """What a file asks for bounds no work: a kernel that runs cannot be stopped."""
+    """A file could ask for any amount of work, and a kernel that runs cannot be stopped."""
     builder = ModelBuilder()
     x = builder.tensor((1, 4, 4, 32), np.float32)
     bits = add_quantize(builder, x, (1, 4, 4, 32))
@@ -331,7 +333,7 @@ def test_a_kernel_by_name(model, kernel):
 def test_plain_products_copied_by_the_chip(rng, assert_no_leaks):
     model = _plain_net(rng, 3, 9, 8, 128)
     with model.open(device="cuda", kernel=_PLAIN) as interpreter:
-        for samples in (3, 1, 3):  # each time at other places, of which the driver is told
+        for samples in (3, 1, 3):  # with other addresses each time, which the driver must be told
             inputs = [model.inputs[0][:samples]]
             expected = _answers(model.open(device="cpu"), inputs)
             assert _same_bytes(_answers(interpreter, inputs), expected)

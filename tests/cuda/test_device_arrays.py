@@ -1,4 +1,4 @@
-"""Inputs in a GPU's memory, handed over by DLPack as other libraries do."""
+"""Tests inputs in a GPU's memory, handed over by DLPack as other libraries do."""
 
 import ctypes
 
@@ -32,10 +32,10 @@ class _DLManagedTensor(ctypes.Structure):
 
 
 class Tensor:
-    """What another library makes: an array without __array__, in any memory."""
+    """An array of another library, without __array__, in any memory."""
 
     def __init__(self, array, device, address, strides=None, offset=0, code=None):
-        self.array = array  # which the host's memory is of
+        self.array = array  # owns the host's memory
         self.device = device
         self.streams = []
         dims = ctypes.c_int64 * array.ndim
@@ -64,7 +64,7 @@ class Tensor:
 
 @pytest.fixture
 def on_gpu(driver):
-    """Puts an array into the memory of a GPU, late: by work of the stream that all share."""
+    """Yields a function that puts an array into a GPU's memory, which the legacy stream fills."""
     driver.fake_cuda_make_array.restype = ctypes.c_void_p
     driver.fake_cuda_make_array.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int]
     driver.fake_cuda_free_array.argtypes = [ctypes.c_void_p]
@@ -101,7 +101,7 @@ def test_data_are_read_where_they_are(model, expected, on_gpu, driver):
         np.testing.assert_array_equal(interpreter.predict([on_gpu(images)]), expected)
         assert driver.fake_cuda_most_uploads() == 0
         assert tensor.streams == [1]
-        # The host's data again.
+        # Then data of the host must work again.
         np.testing.assert_array_equal(interpreter.predict(-images[:1]), _answer(model, -images[:1]))
 
 
@@ -124,7 +124,7 @@ def test_tensors_of_pytorch(model, expected):
     if not torch.cuda.is_available():
         pytest.skip("needs a GPU")
     with model.open(device="cuda") as interpreter:
-        # Made on the GPU, by work that PyTorch may still have queued.
+        # PyTorch may still have queued the work that makes these images.
         images = torch.from_numpy(-model.inputs[0]).cuda().neg()
         np.testing.assert_array_equal(interpreter.predict(images), expected)
         np.testing.assert_array_equal(interpreter.predict(images[:1]), expected[:1])
@@ -191,7 +191,7 @@ def test_an_input_that_the_cpu_reads_too(model, rng, on_gpu):
 
 @pytest.fixture
 def read_from_host(monkeypatch):
-    """Whether each array of the host that was offered to a GPU was read where it is."""
+    """Returns a list that says of each array offered to a GPU if it was read in place."""
     answers = []
     original = library.set_host_input
 
@@ -236,9 +236,9 @@ def test_an_array_of_the_host_is_not_read_after_its_run(rng, read_from_host):
 
 @pytest.fixture
 def pinned(driver):
-    """Called with an array: a copy in pinned memory, and what frees it.
+    """Yields a function that returns a pinned copy of an array, and a function that frees it.
 
-    The fake driver ends the program if a copy that is under way reads what is freed.
+    The fake driver ends the program if memory is freed that a queued copy still reads.
     """
     driver.fake_cuda_make_pinned.restype = ctypes.c_void_p
     driver.fake_cuda_make_pinned.argtypes = [ctypes.c_uint64]

@@ -1,5 +1,7 @@
-"""The host's float operators that only GPUs take over: close to what the host computes, equal where
-nothing is rounded, and whole models without a transfer inside.
+"""Tests of the host's float operators that only GPUs take over.
+
+Results are close to the host's, and equal if nothing is rounded. Whole models have no transfer
+inside.
 """
 
 from collections.abc import Callable
@@ -18,11 +20,11 @@ _EPS = float(np.finfo(np.float32).eps)
 
 @dataclass
 class _Numbers:
-    """Where data and weights come from, and what tests ask of sizes."""
+    """Makes data and weights, and the sizes that bounds of errors are computed from."""
 
     rng: np.random.Generator
-    exact: bool = False  # few bits: sums are exact in any order
-    absolute: bool = False  # sizes, for bounds
+    exact: bool = False  # values have few bits, so sums are exact in any order
+    absolute: bool = False  # values are absolute ones, for bounds
     seen: dict[str, Array] = field(default_factory=dict)
 
     def draw(self, name: str, *shape: int) -> Array:
@@ -50,7 +52,7 @@ def _conv(
     activation: str = "NONE",
     dilation: int = 1,
 ) -> Value:
-    """`depthwise`: output channels of each channel, instead of a convolution to `channels`."""
+    """Adds a convolution to `channels`, or one with `depthwise` outputs for each channel."""
     batch, height, width, depth = x.array.shape
     name = f"weights{x.number}"
     if depthwise:
@@ -115,7 +117,8 @@ def _softmax(net: Net, x: Value) -> Value:
 
 _Make = Callable[[Net, _Numbers, Value], Value]
 
-# What sums, with the products of a sum: rounding is at most that many times eps of their sizes.
+# Operators that sum, with the number of products of a sum: the error of rounding is at most this
+# number times eps, times the sum of absolute values.
 _SUMS: dict[str, tuple[_Make, int]] = {
     "3x3": (lambda n, d, x: _conv(n, d, x, 19), 9 * 13 + 2),
     "strides": (lambda n, d, x: _conv(n, d, x, 35, (3, 2), (2, 3)), 6 * 13 + 2),
@@ -134,7 +137,7 @@ _SUMS: dict[str, tuple[_Make, int]] = {
     "mean of lines": (lambda n, d, x: n.mean(x, (1,), keep=True), 9),
     "mean of columns": (lambda n, d, x: n.mean(x, (-2,), keep=False), 11),
 }
-# The same to the bit on both.
+# Operators whose results are the same on both devices, to the bit.
 _COPIES: dict[str, _Make] = {
     "pad": lambda n, d, x: _pad(n, x, (0, 0), (1, 2), (0, 3), (4, 0)),
     "pad with a number": lambda n, d, x: _pad_with(n, x, -1.5, (0, 0), (1, 2), (0, 3), (4, 0)),
@@ -156,7 +159,7 @@ _CURVES: dict[str, _Make] = {
 
 
 def _model(numbers: _Numbers, make: _Make, activation: str = "NONE") -> Model:
-    """The operator, its result, and a quantization, without which the host would keep it."""
+    """Returns a model of the operator and a quantization, without which the host would keep it."""
     net = Net(numbers.rng)
     x = net.input(numbers.draw("images", 3, 7, 9, 13))
     y = make(net, numbers, x)
@@ -175,7 +178,7 @@ def _model(numbers: _Numbers, make: _Make, activation: str = "NONE") -> Model:
 
 
 def _run(model: Model, device: str) -> Array:
-    # The host on the CPU, as another's opinion.
+    # The host computes the operators on the CPU, independently of the engine.
     with model.open(device=device, fuse=device == "cuda") as interpreter:
         result: Array = interpreter.predict(model.inputs)
         for _ in range(2):
@@ -224,7 +227,7 @@ def test_copies_are_the_same(name, rng):
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 @pytest.mark.parametrize("op", ["CAST", "DEQUANTIZE"])
 def test_bytes_become_floats(op, dtype, rng, assert_no_leaks):
-    """Bytes are uploaded, and what follows is computed with them."""
+    """Bytes are uploaded, converted on the GPU, and read by the operators that follow."""
     images = rng.permutation(np.arange(3 * 8 * 4 * 40) % 256).astype(np.uint8).view(dtype)
     images = images.reshape(3, 8, 4, 40)
     scale, zero_point = (np.float32(0.0173), 100) if op == "DEQUANTIZE" else (np.float32(1), 0)
@@ -235,7 +238,7 @@ def test_bytes_become_floats(op, dtype, rng, assert_no_leaks):
     y = net.host(op, x, (images.astype(np.float32) - np.float32(zero_point)) * scale)
     z = net.add(net.mul(y, net.per_channel(40)), net.per_channel(40), "RELU6")
     model = net.finish(y, z, net.bits(z))
-    model.check(device="cpu", fuse=False)  # the host's
+    model.check(device="cpu", fuse=False)  # computed by the host
     model.check(device="cuda")
     with model.open(device="cuda") as interpreter:
         rows = list(interpreter.profile(images[:1], runs=1))
@@ -244,7 +247,7 @@ def test_bytes_become_floats(op, dtype, rng, assert_no_leaks):
     assert uploads == names
     steps = [row for row in rows if row.device == "cuda" and row.op != "TRANSFER"]
     assert len(steps) == 4
-    # The time of a launch is that of its first operator.
+    # The time of a launch is shown in the row of its first operator.
     assert [row.op for row in steps if row.ms_per_call > 0] == [op]
     assert_no_leaks()
 
@@ -265,7 +268,7 @@ def test_bytes_with_scales_of_channels_stay_with_the_host(rng):
 
 @pytest.mark.parametrize("kind", [np.int32, np.int8])
 def test_bits_and_bytes_are_split(kind, rng):
-    """Bits word by word: the last has 8 channels."""
+    """Bits are split by words, of which the last one has 8 channels."""
     images = random_images(rng, 3, 4, 5, 72)
     net = Net(rng)
     bits = net.bits(net.input(images))
@@ -295,7 +298,7 @@ def test_bits_and_bytes_are_split(kind, rng):
 
 @pytest.mark.parametrize("kind", [np.int32, np.int8])
 def test_bits_and_bytes_are_reshaped(kind, rng):
-    """An image to rows, as before a dense layer. Words of bits stay whole."""
+    """An image becomes rows, as before a dense layer. Words of bits stay whole."""
     images = random_images(rng, 3, 4, 5, 64)
     net = Net(rng)
     x = net.bits(net.input(images))
@@ -343,7 +346,7 @@ def test_a_size_that_cannot_be_split(rng):
 
 
 def _sum_of_seven_dimensions(rng: np.random.Generator) -> tuple[Model, int]:
-    """Between operators that are on the GPU in any case; and the sum's node."""
+    """Returns a sum between operators that the GPU always computes, and the node of the sum."""
     net = Net(rng)
     curves = []
     for shape in ((1, 2, 1, 2, 1, 2, 8), (1, 1, 2, 1, 2, 2, 8)):
@@ -363,7 +366,7 @@ def test_sums_that_only_the_cpu_computes(device, rng):
         rows = [row for row in interpreter.profile(runs=1) if row.op != "TRANSFER"]
         devices = {row.node: row.device for row in rows}
         assert devices[node] == "cpu" and devices[node + 1] == "cuda"
-        # Alike they are a step of the GPU's kernel.
+        # Sums of equal shapes are a step of another kernel on the GPU.
         for shape, device in ((1, "cuda"), (2, "cpu"), (1, "cuda")):
             interpreter.resize([(1, shape, 1, 1, 1, 2, 8), (1, 1, 1, 1, 1, 2, 8)])
             rows = interpreter.profile(runs=1)
@@ -453,7 +456,7 @@ def test_what_stays_with_the_host(name, rng):
 
 
 def _small_quicknet(rng: np.random.Generator) -> Model:
-    """Stem, blocks, a transition and a head; all sums are exact but for the softmax."""
+    """Returns a stem, blocks, a transition and a head; all sums but the softmax's are exact."""
     numbers = _Numbers(rng, exact=True)
     net = Net(rng)
     x = net.input(numbers.draw("images", 2, 32, 32, 3))
@@ -474,7 +477,7 @@ def _small_quicknet(rng: np.random.Generator) -> Model:
 def test_a_whole_model_is_one_part_of_the_graph(rng, assert_no_leaks):
     model = _small_quicknet(rng)
     with model.open(device="cuda") as gpu, model.open(device="cpu") as cpu:
-        # A sign that rounding turns would show: the blocks' sums of both are of the same bits.
+        # A sign that rounding flips would show here, because the blocks of both sum the same bits.
         np.testing.assert_allclose(
             gpu.predict(model.inputs), cpu.predict(model.inputs), rtol=1e-3, atol=1e-5
         )
@@ -489,7 +492,7 @@ def test_a_whole_model_is_one_part_of_the_graph(rng, assert_no_leaks):
 
 
 def test_a_model_that_pads_with_ones_and_flattens_bits_is_one_part(rng):
-    """As HEP-BNN's network does, whose dense layers begin with the bits of an image."""
+    """HEP-BNN's network does this: its dense layers begin with the bits of an image."""
     net = Net(rng)
     x = net.input(random_images(rng, 3, 6, 6, 3))
     y = _conv(net, _Numbers(rng, exact=True), _pad_with(net, x, 1.0, (0, 0), *[(1, 1)] * 2, (0, 0)),
@@ -522,7 +525,7 @@ def test_placement_leaves_operators_to_the_host(place, left, rng):
 
 
 def test_random_images_through_a_dense_layer_alone_stay_with_the_host(rng):
-    """Nothing of ours is near."""
+    """No operator of the plug-in is next to the dense layer."""
     net = Net(rng)
     x = net.input(random_images(rng, 2, 5))
     model = net.finish(_dense(net, _Numbers(rng), x, 3))

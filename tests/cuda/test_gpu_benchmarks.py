@@ -1,4 +1,4 @@
-"""The benchmarks that `make gpu-check` runs, on an emulated GPU: what they compare and print."""
+"""Tests what the benchmarks of `make gpu-check` compare and print, on an emulated GPU."""
 
 import json
 import os
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def _launches_of_the_model() -> int:
-    """Counts groups of operators, of each of which a launch is made."""
+    """Counts the groups of operators, each of which has one launch."""
     with larq_engine.Interpreter(_MODEL, device="cuda") as model:
         model.predict(np.zeros(model.input_shapes[0], np.float32))
         steps = library.read_profile(model._session._delegate._get_native_delegate_pointer())
@@ -34,7 +34,7 @@ def _launches_of_the_model() -> int:
 
 @pytest.fixture
 def bundle(tmp_path):
-    """What `make gpu-bundle` makes with a baseline, which is the present engine as well."""
+    """Returns a folder like that of `make gpu-bundle`, whose baseline is the present engine."""
     (tmp_path / "baseline").mkdir()
     for folder in (tmp_path, tmp_path / "baseline"):
         (folder / _LIBRARY.name).symlink_to(_LIBRARY.resolve())
@@ -44,7 +44,7 @@ def bundle(tmp_path):
 
 @pytest.fixture
 def measure(bundle):
-    """Called with a number of samples: measures the model with the engines that the bundle has."""
+    """Yields a function that measures the model, for a number of samples."""
     with ExitStack() as stack:
 
         def of_engines(samples):
@@ -92,7 +92,7 @@ def test_the_engines_own_profile(bundle, monkeypatch):
     assert {record["engine"] for record in records} == {"baseline"}
     assert [launch["launch"] for launch in launches] == list(range(len(launches)))
     assert any(launch["kernel"].startswith("bconv2d_") for launch in launches)
-    # What a launch computes for another operator is no launch.
+    # An operator that another one's launch computes is not a launch.
     assert len(launches) == _launches_of_the_model()
     assert total["kernel"] == "sum"
     assert total["time_s"] == sum(launch["time_s"] for launch in launches) > 0

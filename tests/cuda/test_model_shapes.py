@@ -1,5 +1,6 @@
-"""Networks in the shape of larq_zoo's, small: on the GPU every byte is what NumPy says, and nothing
-but inputs and outputs is moved.
+"""Tests of small networks in the shape of larq_zoo's.
+
+On the GPU every byte equals NumPy's, and only inputs and outputs are copied.
 """
 
 import re
@@ -20,7 +21,7 @@ def _batch_norm(net: Net, x: Value) -> Value:
 
 
 def _quicknet(net: Net, x: Value) -> Value:
-    """Convolution, activation, batch norm, shortcut; sections that end in a pool and widen."""
+    """Adds blocks with shortcuts, in sections that end in a pool and widen."""
     for channels in (32, 64):
         for _ in range(2):
             x = net.add(_batch_norm(net, net.conv(x, channels, activation="RELU")), x)
@@ -30,7 +31,7 @@ def _quicknet(net: Net, x: Value) -> Value:
 
 
 def _birealnet(net: Net, x: Value) -> Value:
-    """A shortcut around each layer; where sizes halve, a pool and a pointwise layer in it."""
+    """Adds layers with shortcuts, which have a pool and a pointwise layer where sizes halve."""
     for channels in (32, 64):
         stride = 1 if channels == 32 else 2
         shortcut = x
@@ -43,7 +44,7 @@ def _birealnet(net: Net, x: Value) -> Value:
 
 
 def _densenet(net: Net, x: Value) -> Value:
-    """Each layer's output is put beside all that came before."""
+    """Adds layers whose output is concatenated with all that came before."""
     for layer in range(5):
         if layer == 3:
             x = net.pool(net.conv(_batch_norm(net, x), 40, taps=1), (2, 2), (2, 2), "VALID")
@@ -52,7 +53,7 @@ def _densenet(net: Net, x: Value) -> Value:
 
 
 def _meliusnet(net: Net, x: Value) -> Value:
-    """A dense layer, then one that improves what it has added."""
+    """Adds pairs of a dense layer and a layer that improves what the dense one added."""
     for _ in range(2):
         x = net.concatenate([x, net.conv(_batch_norm(net, x), 32)])
         better = net.conv(_batch_norm(net, x), x.array.shape[3])
@@ -61,7 +62,7 @@ def _meliusnet(net: Net, x: Value) -> Value:
 
 
 def _improving(net: Net, x: Value) -> Value:
-    """As in MeliusNet: what was added last is cut off, improved and put back."""
+    """Improves the last channels as MeliusNet does: cuts them off and puts them back."""
     x = net.concatenate([x, net.conv(_batch_norm(net, x), 32)])
     rest = (slice(None),) * 3
     new = net.strided_slice(x, *rest, slice(-32, None))
@@ -70,7 +71,7 @@ def _improving(net: Net, x: Value) -> Value:
 
 
 def _shufflenet(net: Net, x: Value) -> Value:
-    """One half of the channels goes on, and changes sides with the other."""
+    """Adds layers on one half of the channels, which then changes sides with the other half."""
     x = net.concatenate([x, net.conv(x, 32)])
     for _ in range(2):
         left, right = net.split(x, 2)
@@ -79,7 +80,7 @@ def _shufflenet(net: Net, x: Value) -> Value:
 
 
 def _few_bits(net: Net, x: Value) -> Value:
-    """As _birealnet, of values and weights of several bits."""
+    """Adds layers like _birealnet, with values and weights of several bits."""
     for bits_in, bits_weights in ((2, 1), (3, 2), (1, 4)):
         y = net.conv(x, 32, bits_in=bits_in, bits_weights=bits_weights, activation="RELU")
         x = net.add(_batch_norm(net, y), x)

@@ -1,4 +1,4 @@
-"""Which devices placed nodes are on, in the main graph and in others."""
+"""Tests which devices compute placed nodes, in the main graph and in others."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Profiles of models on a GPU: its rows, its transfers, and what the CPU does beside it."""
+"""Tests profiles of models on a GPU: their rows, their transfers, and the CPU's operators."""
 
 import pytest
 
@@ -26,7 +26,8 @@ def test_rows_links_and_totals(driver):
     ]
     on_gpu = [m for m in profile.measurements if (m.device, m.batch) == ("cuda", 2)]
     singles = [m.ops[0] for m in on_gpu if len(m.ops) == 1]
-    # The weights of the last are not constants of the file, so the GPU leaves it to the host.
+    # The weights of the last operator are not constants of the file, so the GPU leaves it to the
+    # host.
     assert [KINDS[op] for op in singles] == KINDS[: len(singles)]
     assert len(singles) >= 7
     assert any(len(m.ops) > 1 for m in on_gpu)
@@ -42,11 +43,11 @@ def test_rows_links_and_totals(driver):
 
 
 def test_times_of_a_gpu_have_nothing_of_the_hosts(driver):
-    """The fake driver's launches take a microsecond each, and calls of the host two."""
+    """Launches of the fake driver take 1 us, and calls of the host 2 us."""
     with larq_engine.Interpreter(small_model(), device="cuda") as interpreter:
         rows = [row for row in interpreter.profile(runs=2) if row.device == "cuda" and row.kernel]
     times = [row.ms_per_call for row in rows]
-    assert set(times) == {0, 0.001}  # what another operator's launch computes has no time
+    assert set(times) == {0, 0.001}  # an operator within another's launch has no time
 
 
 def test_all_kernels_of_a_gpu():

@@ -1,4 +1,4 @@
-"""Several users of a machine's GPUs: two GPUs, threads, forks, other libraries of a process."""
+"""Tests several users of a machine's GPUs: two GPUs, threads, forks, and other libraries."""
 
 import contextlib
 import ctypes
@@ -15,8 +15,8 @@ import pytest
 import larq_engine
 from tests.numpy_net import random_images, residual_net
 
-# A process that hangs is ended by its alarm, however deep it is in the driver: it must not keep the
-# tests from ending. A fork has less than the process that waits for it.
+# An alarm ends a process that hangs, even inside the driver, so that it cannot keep the tests from
+# ending. A fork has less time than the process that waits for it.
 _SECONDS_OF_A_TEST = 600
 _SECONDS_OF_A_FORK = 120
 
@@ -41,7 +41,7 @@ def _answer_of_the_cpu(model):
 
 
 def _in_a_process_of_its_own(function, *arguments, **variables):
-    """The fake driver looks at the environment once, and a fork of pytest would take it along."""
+    """Runs a function in a process that is no fork: the driver reads the environment only once."""
     code = (
         f"import signal; signal.alarm({_SECONDS_OF_A_TEST});"
         f"import tests.cuda.{__name__} as tests; tests.{function.__name__}(*{arguments!r})"
@@ -109,11 +109,11 @@ def test_two_gpus_in_threads(seed):
 
 
 def _result_of_a_fork(work, seconds=_SECONDS_OF_A_FORK):
-    """What `work` returns in a forked process, or the text of what it raises."""
+    """Returns what `work` returns in a forked process, or the text of its error."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        # A fork has no alarm of the process that it came from.
+        # A forked process does not inherit the alarm.
         signal.alarm(seconds)
         try:
             result = work()
@@ -176,7 +176,7 @@ def _fork_after_use(is_open):
     _assert_text_names_fork_and_way_out(_result_of_a_fork(larq_engine.about))
     if is_open:
         _assert_text_names_fork_and_way_out(_result_of_a_fork(lambda: _answer(gpu, model)))
-        # The parent knows of no fork.
+        # The parent does not notice the fork.
         assert _answer(gpu, model) == expected
         gpu.close()
     assert _fake_driver().fake_cuda_leaks() == 0
@@ -191,7 +191,7 @@ def test_a_fork_after_use(is_open):
 
 
 class OtherLibrary:
-    """One that has made a GPU's primary context current in this thread, as PyTorch does."""
+    """Another library that makes a GPU's primary context current, as PyTorch does."""
 
     def __init__(self, device):
         self._device = device
@@ -238,7 +238,7 @@ def _share_a_context(device_of_the_other):
         use()
         other.assert_context_is_current()
     assert fake.fake_cuda_leaks() == held
-    # Also where a call fails.
+    # The context stays current even if a call fails.
     failed = 0
     for call in range(1, 200, 7):
         fake.fake_cuda_fail_call(ctypes.c_uint64(call), _OUT_OF_MEMORY)

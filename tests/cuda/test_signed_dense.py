@@ -1,4 +1,4 @@
-"""Dense layers of weight bits: of floats NumPy's results, of int8 those of the host, to the bit."""
+"""Tests dense layers of weight bits: with floats against NumPy, with int8 against the host."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from tests.python.test_signed_dense import Layer
 
 
 def _layer(rng: np.random.Generator, rows: int, depth: int, units: int, activation: str):
-    """A layer and the signs of its results; its inputs, and what it computes of them."""
+    """Returns a layer with the signs of its results, its inputs, and the expected results."""
     signs = oracle.signs(rng.standard_normal((units, depth)))
     scale = rng.uniform(0.1, 2, units).astype(np.float32)
     bias = rng.standard_normal(units).astype(np.float32)
@@ -80,7 +80,7 @@ def test_int8_results_are_those_of_the_host(size, rows, activation, rng, assert_
 
 
 def test_few_units_are_expected_to_take_as_long_as_their_depth(rng):
-    """One warp adds up the whole depth, however few the products are."""
+    """A warp adds up the whole depth, so the time does not fall with the number of units."""
 
     def expected(depth, units):
         model, x, _ = _layer(rng, 1, depth, units, "NONE")
@@ -95,7 +95,7 @@ def test_few_units_are_expected_to_take_as_long_as_their_depth(rng):
 
 
 def test_int8_layers_next_to_others_are_taken(rng):
-    """Bits become int8, which a layer reads, and its results bits again."""
+    """Bits become int8 for a layer, and its results become bits again."""
     depth, units = 64, 40
     signs = oracle.signs(rng.standard_normal((units, depth)))
     builder = ModelBuilder()

@@ -1,4 +1,4 @@
-"""A placed model whose layers two devices compute at the same time, from its profile to its run."""
+"""Tests a placed model with layers that two devices compute at the same time."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,6 @@
-"""Windows that slide over what other windows make: one launch where a kernel computes both, with
-the bytes that two launches give.
+"""Tests of windows that slide over the results of other windows.
+
+If a kernel computes both, there is one launch, with the same bytes as two launches.
 """
 
 from collections.abc import Callable
@@ -24,7 +25,7 @@ def _conv(
     multiplier: int = 0,
     activation: str = "NONE",
 ) -> Value:
-    """A convolution, or with a multiplier a depthwise one. Its result has only the right shape."""
+    """Adds a convolution, or a depthwise one if there is a multiplier. Only its shape is right."""
     batch, height, width, depth = x.array.shape
     channels = depth * multiplier if multiplier else channels
     weights = (1, taps, taps, channels) if multiplier else (channels, taps, taps, depth)
@@ -51,7 +52,7 @@ def _max_pool(net: Net, x: Value, size: int, *options: object) -> Value:
 
 
 def _launches(interpreter: larq_engine.Interpreter) -> list[list[str]]:
-    """The operators of each launch."""
+    """Returns the operators of each launch."""
     steps = library.read_profile(interpreter._session._delegate._get_native_delegate_pointer())
     groups: dict[int, list[str]] = {}
     for step in steps:
@@ -61,7 +62,7 @@ def _launches(interpreter: larq_engine.Interpreter) -> list[list[str]]:
 
 
 def _model(rng: np.random.Generator, make: Callable[[Net, Value], Value], channels: int) -> Model:
-    """A quantized output, so that the plug-in has a layer of its own."""
+    """Returns a model whose output is quantized, so that the plug-in has a layer of its own."""
     net = Net(rng)
     x = net.input(rng.standard_normal((2, 11, 9, channels)).astype(np.float32))
     return net.finish(net.conv(make(net, x), 32, taps=1))
@@ -115,7 +116,7 @@ _NOT_IN_TILES: dict[str, tuple[Callable[[Net, Value], Value], int]] = {
 
 
 def _check(model: Model, windows: list[str], *, together: bool) -> None:
-    """Windows of these operators, which come first, slide in one kernel or in one each."""
+    """Checks whether the first two operators, which are `windows`, share a launch."""
     with model.open(device="cuda") as interpreter:
         interpreter.resize([model.inputs[0].shape])
         first, second, *_ = _launches(interpreter)
@@ -151,7 +152,7 @@ def test_convolutions_are_two_launches(name, rng):
     with model.open(device="cuda") as interpreter:
         interpreter.resize([model.inputs[0].shape])
         launches = _launches(interpreter)
-    # The second one makes the bits that the last layer reads.
+    # The second launch makes the bits that the last layer reads.
     assert [len(ops) for ops in launches] == [1, 2, 1]
     assert launches[0] == ["DEPTHWISE_CONV_2D"]
     np.testing.assert_array_equal(_predicted(model), _predicted(model, fuse=False))
@@ -174,13 +175,13 @@ def _expected(
     ],
 )
 def test_two_windows_are_expected_to_take_one_launch(second, pair, two, rng):
-    """A launch takes 4 us, and these sizes nearly nothing beside it."""
+    """A launch takes 4 us; at these sizes its work takes almost nothing."""
     assert _expected(rng, *pair)[second] < 1
     assert _expected(rng, *two)[second] >= 4
 
 
 def _quicknet(net: Net, x: Value) -> Value:
-    """The operators of larq_zoo's QuickNet, with fewer channels."""
+    """Adds the operators of larq_zoo's QuickNet, with fewer channels."""
     x = _conv(net, x, 8, stride=2, activation="RELU")
     x = _conv(net, _blur(net, x), 32, 1)
     for section in range(4):

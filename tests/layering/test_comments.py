@@ -15,7 +15,6 @@ _OPENINGS = {"Of", "That", "Where", "Whether", "Which", "What", "How", "Why", "W
 # These folders and files are not rewritten yet.
 _LEFT = (
     "benchmarks/gpu/steps.py",
-    "tests/cuda/",
     "tools/setup.sh",
 )
 _KINDS = (

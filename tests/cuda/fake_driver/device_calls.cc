@@ -12,7 +12,7 @@
 namespace larq_engine::testing::calls {
 namespace {
 
-// Sizes of an H200.
+// Attributes of the device, which are those of an H200.
 struct Attribute {
   CUdevice_attribute attribute;
   int value;
@@ -35,7 +35,7 @@ constexpr Attribute kAttributes[] = {
     {CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1},
 };
 
-// Of shared memory that a block of a kernel may be given which asks for it.
+// Returns the most bytes of shared memory that a kernel can ask for.
 int MaxSharedBytes() {
   switch (TheFakeDriver().compute_capability) {
     case 75:
@@ -163,7 +163,7 @@ void cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
 void cuDevicePrimaryCtxRelease(CUdevice device) {
   CUctx_st& own = ContextOf(device);
   if (own.retained == 0) throw Refused{CUDA_ERROR_INVALID_CONTEXT};
-  // Its end waits for all that is queued, as the driver does.
+  // The end of the context waits for all queued work, as in NVIDIA's driver.
   if (--own.retained == 0) TheFakeDriver().RunAll();
 }
 
@@ -237,7 +237,7 @@ void cuMemAlloc(CUdeviceptr* memory, size_t bytes) {
   *memory = reinterpret_cast<CUdeviceptr>(made);
 }
 
-// Waits for all that is queued, as the driver does.
+// Waits for all queued work, as NVIDIA's driver does.
 void cuMemFree(CUdeviceptr memory) {
   FakeDriverState& state = TheFakeDriver();
   state.ForbidDuringCapture();
@@ -296,7 +296,7 @@ void cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, uint32_t
   constexpr uint64_t kMostRows = uint64_t{1} << 32;
   constexpr uint32_t kMostOfBox = 256;
   const bool is_swizzled = swizzle == CU_TENSOR_MAP_SWIZZLE_128B;
-  // As the official documentation has it.
+  // These are the rules of the official documentation.
   const bool is_legal =
       memory != nullptr && reinterpret_cast<uintptr_t>(memory) % 16 == 0 &&
       reinterpret_cast<uintptr_t>(map) % alignof(CUtensorMap) == 0 && sizes[0] > 0 &&

@@ -62,7 +62,7 @@ CUresult RunFailing(const char* name, const std::function<void()>& call, CUresul
   return result;
 }
 
-// What is common to all calls.
+// Does what is common to all calls, and calls `call` for the rest.
 CUresult Enter(const char* name, const std::function<void()>& call) {
   FakeDriverState& state = TheFakeDriver();
   const std::lock_guard<std::mutex> lock(state.mutex);

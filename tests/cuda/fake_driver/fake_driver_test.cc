@@ -1,4 +1,4 @@
-// The fake driver itself: what it does late, in which order, and what it finds.
+// Tests the fake driver itself: what it does late, in which order, and which errors it finds.
 #include "tests/cuda/fake_driver/fake_driver.h"
 
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ EmulatedImage Image(const char* magic) {
 class FakeDriverTest : public ::testing::Test {
  protected:
   FakeDriverTest() : driver_(LoadCudaDriver(FindFakeCudaSymbol)) {
-    GTEST_FLAG_SET(death_test_style, "threadsafe");  // a fork would be without a device
+    GTEST_FLAG_SET(death_test_style, "threadsafe");  // a forked process would have no device
     fake_cuda_reset();
     fake_cuda_set_seed(0);
     driver_.Call(driver_.cuDevicePrimaryCtxRetain, &context_, 0);
@@ -232,10 +232,11 @@ TEST_F(FakeDriverTest, AddressesTellWhereTheyAre) {
             CUDA_ERROR_INVALID_VALUE);
 }
 
-// What the official documentation asks of a matrix, and what the emulated GPU reads of it.
+// The official documentation gives the rules of a legal matrix; the emulated GPU reads the matrix
+// from the map.
 TEST_F(FakeDriverTest, TensorMapsAreOfLegalMatrices) {
   const CUdeviceptr memory = Device(4096);
-  const auto map = std::make_unique<CUtensorMap>();  // where its alignment is kept
+  const auto map = std::make_unique<CUtensorMap>();  // on the heap, which keeps its alignment
   const auto make = [&](CUdeviceptr at, uint64_t words, uint64_t pitch_bytes, uint32_t box_words) {
     const uint64_t sizes[] = {words, 4};
     const uint32_t box[] = {box_words, 256};
@@ -273,7 +274,7 @@ TEST_F(FakeDriverTest, WorkRunsLate) {
   AddArgs args = {reinterpret_cast<int*>(device), 10};
   driver_.Call(driver_.cuMemcpyHtoDAsync, device, host, 8, stream_);
   EXPECT_EQ(Launch("add", &args, stream_, {2, 1, 1}, {1, 1, 1}), CUDA_SUCCESS);
-  args = {nullptr, 0};  // was copied
+  args = {nullptr, 0};  // the launch has copied it
   driver_.Call(driver_.cuMemcpyDtoHAsync, host + 2, device, 8, stream_);
   EXPECT_EQ(host[2], 0) << "before anybody waits";
   host[0] = 100;  // too early: the copy is not done
@@ -377,7 +378,7 @@ TEST_F(FakeDriverTest, EventsTellTheTime) {
   while (driver_.cuEventQuery(end) == CUDA_ERROR_NOT_READY) ++asked;
   EXPECT_EQ(asked, 3);
   driver_.Call(driver_.cuEventElapsedTime, &ms, begin, end);
-  // An idle device goes on as soon as something is queued: the host's calls are in the time.
+  // An idle device continues as soon as something is queued, so the time includes the host's calls.
   EXPECT_GT(ms, 0.005f);
   const CUevent untimed = MakeEvent(CU_EVENT_DISABLE_TIMING);
   driver_.Call(driver_.cuEventRecord, untimed, stream_);
@@ -555,7 +556,7 @@ TEST_F(FakeGraphTest, RunsWhatWasRecordedEachTimeItIsLaunched) {
   driver_.Call(driver_.cuMemcpyHtoDAsync, device, host, 4, stream_);
   EXPECT_EQ(Launch("add", &args, stream_, {1, 1, 1}, {1, 1, 1}), CUDA_SUCCESS);
   EXPECT_EQ(Launch("add", &args, stream_, {1, 1, 1}, {1, 1, 1}), CUDA_SUCCESS);
-  args = {nullptr, 0};  // was copied
+  args = {nullptr, 0};  // the launch has copied it
   driver_.Call(driver_.cuMemcpyDtoHAsync, host + 1, device, 4, stream_);
   ASSERT_EQ(End(), CUDA_SUCCESS);
   host[1] = 0;
@@ -678,7 +679,7 @@ TEST_F(FakeGraphDeathTest, CopiesMemoryThatWasFreedSince) {
 
 // ---- Failures
 
-// Uses each kind of thing once, and releases what it has made whatever happens.
+// Uses each kind of thing once, and releases all that it has made even if a call fails.
 void UseEverything(const CudaDriver& driver) {
   std::vector<std::function<void()>> releases;
   struct AtEnd {
@@ -757,7 +758,7 @@ TEST(FakeDriverFailures, EveryCallFailsOnRequestAndNothingIsLeft) {
     ASSERT_NE(fake_cuda_failed_call(), nullptr) << n;
     EXPECT_EQ(fake_cuda_leaks(), 0u) << fake_cuda_failed_call();
     if (error == "no error") {
-      ++unseen;  // a release
+      ++unseen;  // only calls that release something fail unseen
     } else {
       EXPECT_EQ(error, std::string(fake_cuda_failed_call()) +
                            ": CUDA_ERROR_OUT_OF_MEMORY (2): out of memory");

@@ -1,4 +1,4 @@
-// What is looked up by its symbol in libcuda.so.1.
+// The functions of libcuda.so.1 that are looked up by their symbols.
 #include "larq_engine/runtime/cuda/cuda_abi.h"
 #include "tests/cuda/fake_driver/fake_driver.h"
 

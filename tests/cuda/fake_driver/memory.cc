@@ -20,7 +20,7 @@
 namespace larq_engine::testing {
 namespace {
 
-constexpr size_t kAlignment = 256;  // of the driver's memory
+constexpr size_t kAlignment = 256;  // of the driver's blocks
 constexpr size_t kFreedBlocks = 1000;
 constexpr std::byte kFill{0xA5};
 
@@ -76,7 +76,7 @@ void GuardedMemory::Free(const void* memory, bool on_device) {
     Misused("%s at %p was written behind its %zu bytes", kind, memory, block.bytes);
   }
   blocks_.erase(found);
-  // What is mapped anew has no pages, so that freed memory costs addresses only.
+  // A new mapping has no pages, so that freed memory costs only addresses.
   mmap(block.pages, block.page_bytes, PROT_NONE,
        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   freed_.push_back(block);

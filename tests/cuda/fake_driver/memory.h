@@ -18,29 +18,29 @@ struct MemoryBlock {
   size_t bytes;
   bool on_device;
   CUcontext context;
-  std::byte* pages;  // with those before and behind that nobody may touch
+  std::byte* pages;  // include the pages before and behind the block, which nobody may touch
   size_t page_bytes;
 };
 
-// Blocks end at a page that nobody may touch, up to the alignment of the driver's memory (what lies
-// between is looked at when they are freed). They are filled with 0xA5, and stay out of reach for
-// long after they are freed.
+// Memory whose blocks end at a page that nobody may touch. The alignment of the driver's memory
+// leaves a gap before the page, which is checked when a block is freed. Blocks are filled with
+// 0xA5. Their addresses stay out of reach for long after they are freed.
 class GuardedMemory {
  public:
   ~GuardedMemory();
 
   std::byte* Allocate(size_t bytes, bool on_device, CUcontext context);
-  // Misused if it is none, or was written behind its end.
+  // Frees a block. Misused if there is no such block, or if the gap behind it was written to.
   void Free(const void* memory, bool on_device);
 
-  // The block that holds an address, null if none does.
+  // Returns the block that holds an address, or null.
   const MemoryBlock* Find(const void* address) const;
 
   size_t blocks() const { return blocks_.size(); }
   size_t device_bytes(CUcontext context) const;
 
  private:
-  std::map<const std::byte*, MemoryBlock> blocks_;  // by their begin
+  std::map<const std::byte*, MemoryBlock> blocks_;  // by their first byte
   std::deque<MemoryBlock> freed_;
 };
 

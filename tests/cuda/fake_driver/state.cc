@@ -7,7 +7,7 @@
 namespace larq_engine::testing {
 namespace {
 
-// As long as it takes to be sure that nobody comes.
+// A held thread that has waited this long will wait forever.
 constexpr std::chrono::seconds kLongestHold{20};
 
 uint64_t Setting(const char* name, uint64_t otherwise) {
@@ -47,7 +47,7 @@ FakeDriverState::FakeDriverState()
 }
 
 FakeDriverState& TheFakeDriver() {
-  // Lives as long as the process: others' destructors still call.
+  // The state is never destroyed, because destructors of other objects still call the driver.
   static auto* const state = new FakeDriverState;
   return *state;
 }
@@ -108,7 +108,7 @@ size_t FakeDriverState::Run(const QueuedWork& work, const QueuedWork* next) {
 }
 
 void FakeDriverState::RunFirst(CUstream_st& stream) {
-  // What runs may drop what is queued.
+  // The work is taken out first, because it may clear the queue as it runs.
   std::deque<QueuedWork>& queue = stream.queue;
   const QueuedWork work = std::move(queue.front());
   queue.pop_front();

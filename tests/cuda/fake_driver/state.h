@@ -1,4 +1,4 @@
-// What the fake driver knows: contexts, streams with their queued work, events, graphs, images.
+// The state of the fake driver: contexts, streams with their queued work, events, graphs, images.
 #ifndef LARQ_ENGINE_TESTS_CUDA_FAKE_DRIVER_STATE_H_
 #define LARQ_ENGINE_TESTS_CUDA_FAKE_DRIVER_STATE_H_
 
@@ -31,7 +31,7 @@ struct CUctx_st {
   int retained = 0;
 };
 
-// One time that an event was recorded.
+// A recording of an event.
 struct EventStamp {
   CUstream stream;
   bool done = false;
@@ -42,20 +42,20 @@ struct CUevent_st {
   CUcontext context;
   unsigned flags;
   std::shared_ptr<EventStamp> last = nullptr;
-  bool captured = false;  // last recorded into a graph
+  bool captured = false;  // the last recording was into a graph
 };
 
 struct QueuedWork {
   std::function<void()> run = {};
-  // Of a launch that may begin early: runs it while what is before it is not complete, which it
-  // completes with its argument.
+  // For a launch that may begin early: runs it while the work before it is not complete. Its
+  // argument completes that work.
   std::function<void(const std::function<void()>& complete_earlier)> run_early = {};
   bool is_launch = false;
-  uint64_t ns = 0;                                // that it takes
-  uint64_t queued_ns = 0;                         // by the host's clock: it begins later
-  std::shared_ptr<EventStamp> records = nullptr;  // behind it
-  CUevent graph_event = nullptr;                  // that a graph records each time it runs
-  const void* host = nullptr;                     // memory that it copies from or to
+  uint64_t ns = 0;                                // the time that it takes
+  uint64_t queued_ns = 0;                         // when it was queued, by the host's clock
+  std::shared_ptr<EventStamp> records = nullptr;  // the recording that it makes at its end
+  CUevent graph_event = nullptr;                  // the event that each run of a graph records
+  const void* host = nullptr;                     // the host's memory that it copies from or to
   size_t host_bytes = 0;
   bool is_upload = false;
 };
@@ -70,7 +70,7 @@ struct StreamCapture {
 struct CUstream_st {
   CUcontext context;
   std::deque<QueuedWork> queue = {};
-  bool launched_last = false;  // what was queued last is a launch
+  bool launched_last = false;  // the last work that was queued is a launch
   std::optional<StreamCapture> capture = std::nullopt;
 };
 
@@ -103,12 +103,12 @@ struct CUlib_st {
 
 namespace larq_engine::testing {
 
-// Thrown by what a call does; the call returns it.
+// Thrown by the functions of calls; the driver's function returns the result.
 struct Refused {
   CUresult result;
 };
 
-// Objects that have handles. A handle that is none ends the program.
+// Objects that have handles. The use of a handle that names no object ends the program.
 template <typename Object>
 class Handles {
  public:
@@ -144,65 +144,67 @@ struct FakeDriverState {
   int version;
   int device_count;
   int compute_capability;
-  std::string lacking;  // the function that it does not have
+  std::string lacking;  // the function that the driver lacks
   size_t device_memory;
-  pid_t process = 0;  // that called cuInit
+  pid_t process = 0;  // the process that called cuInit
 
   uint64_t calls = 0;
   uint64_t failing_call = 0;
   CUresult failing_result = CUDA_SUCCESS;
   const char* failed_call = nullptr;
-  bool failing = false;                 // the call that runs releases something and fails
-  CUresult next_launch = CUDA_SUCCESS;  // what the next launch does
-  CUresult broken = CUDA_SUCCESS;       // by what: the result of all calls
+  bool failing = false;                 // the current call releases something and fails
+  CUresult next_launch = CUDA_SUCCESS;  // the fault that the next launch makes
+  CUresult broken = CUDA_SUCCESS;       // the fault that broke the context: the result of all calls
   uint64_t pageable_copies = 0;
   uint64_t forgiven_leaks = 0;
-  uint64_t awaited_uploads = 0;  // that the next wait lasts for
-  bool is_held = false;          // a thread that waits
-  uint64_t most_uploads = 0;     // that were queued together
-  uint64_t host_ns = 0;          // the host's clock, which each call of it takes
+  uint64_t awaited_uploads = 0;  // the uploads that the next wait lasts for
+  bool is_held = false;          // whether a thread is held in HoldWait
+  uint64_t most_uploads = 0;     // that were queued at the same time
+  uint64_t host_ns = 0;          // the host's clock, which each call moves on
 
-  std::array<CUctx_st, 8> contexts;  // of the devices
+  std::array<CUctx_st, 8> contexts;  // one for each device
   GuardedMemory memory;
   Handles<CUstream_st> streams;
   Handles<CUevent_st> events;
   Handles<CUgraph_st> graphs;
   Handles<CUgraphExec_st> execs;
   Handles<CUlib_st> libraries;
-  std::vector<std::unique_ptr<CUstream_st>> destroyed;  // with work that is not done
-  std::deque<QueuedWork> shared;  // of the stream that all in the process share
+  std::vector<std::unique_ptr<CUstream_st>> destroyed;  // streams whose work is not done
+  std::deque<QueuedWork> shared;                        // the queue of the legacy stream
 
-  // The context that the calling thread has pushed last. Refused if there is none.
+  // Returns the context that the calling thread pushed last. Refused if there is none.
   CUcontext Current();
-  // Misused unless the handle is of the current context.
+  // Returns the stream. Misused unless it is one of the current context.
   CUstream_st& CurrentStream(CUstream stream);
-  // Misused unless the handle is of a library that is loaded.
+  // Return the kernel or function of a handle. Misused unless its library is loaded.
   CUkern_st& Kernel(CUkernel kernel);
   CUfunc_st& Function(CUfunction function);
 
-  // Runs a piece of work, and the one behind it if that begins early: tells how many they were.
+  // Runs a piece of work, and also the next one if that begins early. Returns how many it ran.
   size_t Run(const QueuedWork& work, const QueuedWork* next);
-  // For a thread that has waited for the device: it is not before what it has waited for.
+  // Moves the host's clock on to the device's, for a thread that has waited for the device.
   void Wake() { host_ns = std::max(host_ns, now_ns_); }
-  // To a stream's queue, or the graph that it records.
+  // Adds work to a stream's queue, or to the graph that the stream captures.
   void Enqueue(CUstream_st& stream, QueuedWork work);
-  // Runs what is queued until the stamp, or all of the stream, is done.
+  // Run queued work until the stamp is done, until a stream's queue is empty, or until all queues
+  // are.
   void RunUntil(const EventStamp& stamp);
   void RunAll(CUstream_st& stream);
   void RunAll();
   void RunShared();
-  // Before a thread waits for the device, until what fake_cuda_hold_wait asks for.
+  // Holds a thread that waits for the device until what fake_cuda_hold_wait asks for has happened.
   void HoldWait();
-  // One of what may run next, if there is something: for those who ask again and again.
+  // Runs one piece of work that may run next, if there is one, for callers that poll.
   void RunSome();
 
-  // A kernel's fault: what is queued never runs, and all calls fail.
+  // Breaks the context by a kernel's fault: queued work never runs, and all calls fail.
   void Break(CUresult fault);
 
-  // Misused if a queued copy still looks at it.
+  // Frees pinned memory. Misused if a queued copy still uses it.
   void FreePinned(const void* pinned);
 
-  // What may not be called while a graph is recorded. Refused, and the recording is of no use.
+  // Called by functions that may not be called while a graph is captured. Refused during a capture,
+  // which becomes invalid.
   void ForbidDuringCapture();
 
   void SetSeed(uint64_t seed);
@@ -224,10 +226,10 @@ struct FakeDriverState {
 
 FakeDriverState& TheFakeDriver();
 
-// The contexts that the calling thread has pushed.
+// Returns the contexts that the calling thread has pushed.
 std::vector<CUcontext>& PushedContexts();
 
-// What each function does, without what is common to all (calls.cc).
+// Each function without the part that is common to all calls, which fake_driver.cc has.
 namespace calls {
 #define LARQ_ENGINE_FAKE_CALL(name, parameters) void name parameters;
 LARQ_ENGINE_CUDA_FUNCTIONS(LARQ_ENGINE_FAKE_CALL)

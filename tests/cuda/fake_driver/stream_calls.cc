@@ -1,4 +1,4 @@
-// Calls about what is queued: copies, launches, events, graphs.
+// Calls that queue work: copies, launches, events, graphs.
 #include <algorithm>
 #include <cstring>
 #include <span>
@@ -8,13 +8,14 @@
 namespace larq_engine::testing::calls {
 namespace {
 
-// What queued work takes by the driver's clock, which tests may look at.
+// The times of queued work by the driver's clock, which tests rely on.
 constexpr uint64_t kLaunchNs = 1000;
 uint64_t CopyNs(size_t bytes) { return kLaunchNs + bytes / 50; }
 
 void* Address(CUdeviceptr memory) { return reinterpret_cast<void*>(memory); }
 
-// Looked at when work is queued, and again when it runs: memory may have been freed by then.
+// This is checked when work is queued, and again when it runs, because memory may have been freed
+// by then.
 void CheckIsOnDevice(const void* memory, size_t bytes, CUcontext context) {
   const MemoryBlock* block = TheFakeDriver().memory.Find(memory);
   if (block == nullptr || !block->on_device) Misused("%p is no device memory, or no more", memory);
@@ -38,13 +39,13 @@ void CheckIsOnHost(const void* memory, size_t bytes) {
 
 CUevent_st& Event(CUevent event) { return TheFakeDriver().events.Get(event, "event"); }
 
-// An event as those see it who wait for it.
+// Returns the last recording of an event, as waiting threads see it.
 std::shared_ptr<EventStamp> StampOf(CUevent event) {
   if (Event(event).captured) throw Refused{CUDA_ERROR_CAPTURED_EVENT};
   return Event(event).last;
 }
 
-// Runs while the driver's mutex is held: it calls nothing of the driver.
+// Runs a kernel. The driver's mutex is held meanwhile, so a kernel must not call the driver.
 void RunKernel(const EmulatedImageKernel& kernel, const std::vector<std::byte>& args,
                const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
                unsigned shared_bytes, const std::function<void()>& complete_earlier) {
@@ -54,7 +55,7 @@ void RunKernel(const EmulatedImageKernel& kernel, const std::vector<std::byte>& 
              complete_earlier);
 }
 
-// A launch whose failure was asked for breaks the device in its place.
+// Returns the work of a launch, or work that breaks the device if the launch was made to fail.
 QueuedWork Launched(QueuedWork work) {
   FakeDriverState& state = TheFakeDriver();
   const CUresult result = std::exchange(state.next_launch, CUDA_SUCCESS);
@@ -173,7 +174,7 @@ void cuStreamCreate(CUstream* stream, unsigned flags) {
   *stream = TheFakeDriver().streams.Add({.context = TheFakeDriver().Current()});
 }
 
-// What is queued runs nonetheless.
+// Work that is queued still runs.
 void cuStreamDestroy(CUstream stream) {
   FakeDriverState& state = TheFakeDriver();
   CUstream_st& own = state.streams.Get(stream, "stream");
@@ -199,7 +200,8 @@ void cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
   own.capture.emplace(StreamCapture{.mode = mode, .thread = std::this_thread::get_id()});
 }
 
-// Of this thread. Captures of others, which a mode keeps from harm, there are none of here.
+// Exchanges the mode of this thread. Here the mode protects no captures of other libraries, because
+// there are none.
 void cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
   thread_local CUstreamCaptureMode own = CU_STREAM_CAPTURE_MODE_GLOBAL;
   std::swap(own, *mode);
@@ -230,7 +232,7 @@ void cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph graph, unsigned long
 
 void cuGraphDestroy(CUgraph graph) { TheFakeDriver().graphs.Remove(graph, "graph"); }
 
-// What was launched runs nonetheless.
+// Launches that are queued still run.
 void cuGraphExecDestroy(CUgraphExec exec) {
   TheFakeDriver().execs.Remove(exec, "launchable graph");
 }
