@@ -125,8 +125,8 @@ def _binary_but_for(sign: Tensor) -> Op | None:
 def third_value(sign: PlainSign, got: str) -> ConversionError:
     """Returns the error for a sign whose 0 would be read."""
     return ConversionError(
-        f"{sign.title}: expected no value that is 0, whose sign is 0, a third value that binary "
-        f"layers do not have, got {got}; say whether 0 becomes +1 or -1, with "
+        f"{sign.title}: the sign of 0 is 0, but a binary layer reads only +1 and -1: expected "
+        f"values that are not 0, got {got}; say whether 0 becomes +1 or -1, with "
         'sign_of_zero="+1" (x >= 0 is +1) or sign_of_zero="-1" (--sign-of-zero), or for this one '
         f"alone with sign_of_zero={{{sign.layer!r}: \"+1\"}} (--sign-of-zero '{sign.layer}=+1'); "
         f"or {sign.remedy}"
