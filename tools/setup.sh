@@ -200,8 +200,8 @@ has_no_wheel() {
     pip_into "$1" --dry-run --ignore-installed --no-deps numpy >>"$log" 2>&1
 }
 
-# optional VENV GROUP SIZE [PIP-OPTION...]: what has no wheel for every Python. Its tests are skipped, and
-# say so, where it is missing, unless LARQ_ENGINE_REQUIRE_ALL is set and LARQ_ENGINE_MAY_LACK does not
+# optional VENV GROUP SIZE [PIP-OPTION...]: installs a group that has no wheel for every Python. Its
+# tests are skipped, and say so, where it is missing, unless LARQ_ENGINE_REQUIRE_ALL is set and LARQ_ENGINE_MAY_LACK does not
 # name it; any other failure to install it is an error.
 optional() {
   local venv=$1 group=$2 size=$3
@@ -309,8 +309,8 @@ windows() {
 
 readonly EMULATION=.emulation
 
-# Where this machine gets Debian's packages from; nothing on other systems, and nothing before apt has
-# lists of packages, which images of containers come without.
+# Prints the address of this machine's source of Debian packages. It prints nothing on other systems,
+# and nothing until apt has lists of packages, which images of containers come without.
 debian_mirror() {
   apt-get indextargets --format '$(LABEL) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' \
     2>/dev/null | sed -n 's/^Debian main //p' | head -n 1

@@ -43,7 +43,7 @@ class Step:
 
 
 def environment(bench: Bench) -> Iterator[Record]:
-    """What the machine is, and that the plug-in finds the GPU."""
+    """The machine, and a look whether the plug-in finds the GPU."""
     fields = "name,driver_version,clocks.max.sm,clocks.sm,power.limit,memory.total,memory.free"
     try:
         listed = bench.run(
@@ -66,12 +66,12 @@ def environment(bench: Bench) -> Iterator[Record]:
 
 
 def contract(bench: Bench) -> Iterator[Record]:
-    """Whether each instruction does what the emulated GPU takes it to do."""
+    """Each instruction, against what the emulated GPU takes it to do."""
     return bench.lines(bench.bundle / "contract")
 
 
 def peaks(bench: Bench) -> Iterator[Record]:
-    """What the GPU can do at most."""
+    """The most that the GPU can do."""
     return bench.lines(bench.bundle / "peaks")
 
 
@@ -104,7 +104,7 @@ def models(bench: Bench) -> Iterator[Record]:
 
 
 def profile(bench: Bench) -> Iterator[Record]:
-    """What each launch of QuickNet takes, at batches 1 and 64."""
+    """The time of each launch of QuickNet, at batches 1 and 64."""
     model = bench.bundle / "models" / "QuickNet.tflite"
     command = [sys.executable, "-m", "benchmarks.gpu.kernel_times", bench.bundle, model]
     return bench.lines(*command, "1", "64")
@@ -139,7 +139,7 @@ def product_peers(bench: Bench) -> Iterator[Record]:
 
 
 def peers(bench: Bench) -> Iterator[Record]:
-    """What PyTorch's and cuDNN's kernels take for the same layers and products."""
+    """The same layers and products by kernels of PyTorch and cuDNN."""
     return bench.lines(sys.executable, "-m", "benchmarks.gpu.torch_peers")
 
 

@@ -12,11 +12,6 @@ from tests.layering.comments import comments_of
 
 _ROOT = Path(__file__).resolve().parents[2]
 _OPENINGS = {"Of", "That", "Where", "Whether", "Which", "What", "How", "Why", "Who", "Whose", "As"}
-# These folders and files are not rewritten yet.
-_LEFT = (
-    "benchmarks/gpu/steps.py",
-    "tools/setup.sh",
-)
 _KINDS = (
     "*.py",
     "*.pyi",
@@ -46,11 +41,7 @@ def _sources() -> list[Path]:
         text=True,
         check=True,
     )
-    return [
-        Path(name)
-        for name in listed.stdout.split()
-        if (_ROOT / name).is_file() and not name.startswith(_LEFT)
-    ]
+    return [Path(name) for name in listed.stdout.split() if (_ROOT / name).is_file()]
 
 
 def test_comments_do_not_begin_with_a_dangling_word() -> None:
