@@ -1,4 +1,4 @@
-"""Writes what `make gpu-check` found into docs/gpu.md: `make gpu-docs` runs it.
+"""Writes what `make gpu-check` found into docs/gpu_results.md: `make gpu-docs` runs it.
 
     python -m benchmarks.gpu.docs [--results FOLDER] [--page FILE]
 
@@ -19,7 +19,7 @@ from benchmarks.markdown import replace_between, table
 Cell = Callable[[Record], str]
 
 RESULTS = ROOT / "docs" / "gpu_results"
-PAGE = ROOT / "docs" / "gpu.md"
+PAGE = ROOT / "docs" / "gpu_results.md"
 BEGIN = "<!-- Made by `make gpu-docs`: begin. -->"
 END = "<!-- Made by `make gpu-docs`: end. -->"
 
@@ -203,7 +203,7 @@ def main() -> int:
         type=Path,
         default=PAGE,
         metavar="FILE",
-        help="the page to change (default: docs/gpu.md)",
+        help="the page to change (default: docs/gpu_results.md)",
     )
     arguments = parser.parse_args()
     page = replace(arguments.page.read_text(), render(arguments.results))

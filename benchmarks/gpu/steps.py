@@ -1,7 +1,7 @@
 """The steps of `make gpu-check`: the question that each puts to a GPU, and its time limit.
 
 A step yields records. If it fails, the records that it yielded before are kept. Its docstring is
-its purpose, which docs/gpu.md shows.
+its purpose, which docs/gpu_results.md shows.
 """
 
 import shutil

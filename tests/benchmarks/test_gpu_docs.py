@@ -1,4 +1,4 @@
-"""docs/gpu.md is made from the files of `make gpu-check`: tables, failures, and steps not run."""
+"""docs/gpu_results.md is made from what `make gpu-check` wrote: tables, failures, steps not run."""
 
 import json
 from pathlib import Path

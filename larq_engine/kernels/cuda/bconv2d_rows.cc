@@ -45,10 +45,10 @@ LaunchSize PopcSize(const Bconv2dArgs& a, const Chip&) {
           .threads = kThreads};
 }
 
-// Times are fits to what `make gpu-check` measured on an H100: layers A to D of docs/gpu.md at
-// batches 1 and 64, and products of 1,024 to 16,384. Seven of eight layers were within a quarter of
-// these on 2026-11-26, and no GPU has run the epilogues and loads that kernels have got since then.
-// For other chips, outputs and pads they are guesses.
+// Times are fits to what `make gpu-check` measured on an H100 (docs/gpu_results.md): layers A to D
+// at batches 1 and 64, and products of 1,024 to 16,384. Seven of eight layers were within a quarter
+// of these on 2026-11-26, and no GPU has run the epilogues and loads that kernels have got since
+// then. For other chips, outputs and pads they are guesses.
 constexpr double kNanosecond = 1e-9;
 constexpr double kMicrosecond = 1e-6;
 
