@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 #include "larq_engine/kernels/memory_size.h"
 #include "larq_engine/runtime/plan/arena.h"
@@ -13,6 +14,9 @@ namespace {
 // Indices of devices in the engine's executors.
 constexpr size_t kHostMemory = 0;
 constexpr size_t kOwnMemory = 1;
+
+// Limits how often devices are assigned anew. Each time an operator may leave the device.
+constexpr int kMostPasses = 8;
 
 // Tells whether the value's place is one of the host's tensors.
 bool LivesInHost(const Value& value) { return value.maker == Value::kHost || value.host_reads; }
@@ -133,14 +137,17 @@ Assignment Plan::AssignDevices(int host_threads) const {
     }
     Place(*op, added);
   }
+  const auto ask = [&](size_t device, const std::vector<size_t>& computed) {
+    const std::vector<double> seconds =
+        executors[device]->Seconds(program_, computed, host_threads);
+    for (size_t i = 0; i < computed.size(); ++i) ops[computed[i]].seconds[device] = seconds[i];
+  };
   for (size_t device : {kHostMemory, kOwnMemory}) {
     std::vector<size_t> computed;
     for (size_t i = 0; i < count; ++i) {
       if (ops[i].refusal[device].empty()) computed.push_back(i);
     }
-    const std::vector<double> seconds =
-        executors[device]->Seconds(program_, computed, host_threads);
-    for (size_t i = 0; i < computed.size(); ++i) ops[computed[i]].seconds[device] = seconds[i];
+    ask(device, computed);
   }
   std::vector<AssignValue> values;
   for (const Value& value : program_.values()) {
@@ -151,7 +158,21 @@ Assignment Plan::AssignDevices(int host_threads) const {
                       .seconds_there = seconds,
                       .seconds_back = seconds});
   }
-  return Assign(ops, values, {executors[kHostMemory]->device(), executors[kOwnMemory]->device()});
+  const std::array<std::string, 2> names = {executors[kHostMemory]->device(),
+                                            executors[kOwnMemory]->device()};
+  Assignment assignment = Assign(ops, values, names);
+  // An operator may cost nothing because it shares the launch of another one. So the operators that
+  // are on the device are asked for by themselves, until no more of them leave it.
+  std::vector<size_t> before(count, kOwnMemory);
+  for (int pass = 0; pass < kMostPasses && assignment.device != before; ++pass) {
+    std::vector<size_t> there;
+    for (size_t i = 0; i < count; ++i) {
+      if (assignment.device[i] == kOwnMemory) there.push_back(i);
+    }
+    ask(kOwnMemory, there);
+    before = std::exchange(assignment, Assign(ops, values, names)).device;
+  }
+  return assignment;
 }
 
 // Puts each operator into the first part on its device that runs after all its inputs are made. If

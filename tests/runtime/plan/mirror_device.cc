@@ -248,7 +248,12 @@ std::string MirrorExecutor::Refusal(const Program& program, const ProgramOp& op)
 std::vector<double> MirrorExecutor::Seconds(const Program& program, std::span<const size_t> ops,
                                             int) const {
   std::vector<double> all;
-  for (size_t op : ops) all.push_back(seconds ? seconds(program.op(op)) : 0);
+  for (size_t op : ops) {
+    const int maker = program.value(program.op(op).inputs[0]).maker;
+    const bool is_free = shares_launches && maker != Value::kHost &&
+                         std::ranges::find(ops, static_cast<size_t>(maker)) != ops.end();
+    all.push_back(seconds && !is_free ? seconds(program.op(op)) : 0);
+  }
   return all;
 }
 

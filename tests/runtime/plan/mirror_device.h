@@ -92,7 +92,8 @@ class MirrorExecutor : public Executor {
   MirrorQueue& queue() { return queue_; }
 
   std::function<double(const ProgramOp&)> seconds;  // returned by Seconds; if empty, 0
-  bool slow = false;                                // operators take as long as Seconds says
+  bool shares_launches = false;  // operators are free behind one that the device computes too
+  bool slow = false;             // operators take as long as Seconds says
   // Returned by Refusal; if empty, nothing is refused.
   std::function<std::string(const Program&, const ProgramOp&)> refusal;
   int runs_until_failure = -1;  // counts operators; below 0: none fails

@@ -314,6 +314,20 @@ TEST(Mirror, TransfersCountInTheChoice) {
   }
 }
 
+// All but the first operator are free as long as the device computes the one before. The CPU takes
+// the first one, and then the next one is the device's first.
+TEST(Mirror, OperatorsThatShareALaunchAreAskedForAlone) {
+  Pair pair;
+  pair.mirror->shares_launches = true;
+  pair.mirror->seconds = [](const ProgramOp&) { return kDear; };
+  MiniHost host(Chain());
+  ASSERT_EQ(host.ApplyDelegate(pair.delegate.get()), kTfLiteOk) << host.errors();
+  Outputs outputs;
+  ASSERT_TRUE(RunOnce(&host, 1, 0, &outputs)) << host.errors();
+  EXPECT_EQ(outputs, RunAlone(Chain(), 1));
+  EXPECT_EQ(pair.mirror->memory()->copied_in, 0u);
+}
+
 // The run fails whichever operator the device fails at, and the error names that operator. Later
 // runs fail, too, because the device's memory is no longer valid.
 TEST(Mirror, ErrorsOfTheDeviceAreTold) {
