@@ -42,7 +42,7 @@ from larq_engine.converter.weights import OddWeights, find_odd_weights
 from larq_engine.python.text_table import counted
 
 # Up to this many products for an output, a host's float layer and its sign were faster than the
-# binary layer on AVX2, the slowest ISA that was measured (docs/lab.md). If a filter has
+# binary layer on AVX2, the slowest ISA that was measured (docs/lab_models.md). If a filter has
 # lines to put together, the limit grows by further products that are divided by the output
 # channels. This was measured from float to float. The layers around gain by bits too, so the limit
 # does not apply if others make or read the bits.
