@@ -1,5 +1,6 @@
 """Makes the beginning of a report: what a reader wants to know within a minute."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 from larq_engine.placing.profile_file import Total
@@ -7,6 +8,7 @@ from larq_engine.reporting import units
 from larq_engine.reporting.study import OpStudy, Study
 
 _NOISY = "NOISY"  # a profile's noise begins so if the machine was busy
+_OTHER_KINDS = 3  # kinds of operators that are named beside the one with the most time
 _SOME_GAIN = 1.005  # the least gain that two digits show
 
 
@@ -32,18 +34,20 @@ def warning(study: Study) -> str | None:
 
 def entries(study: Study) -> list[Entry]:
     """Returns the card; entries about which nothing is known are left out."""
-    found = [_time(study), _slowest(study), _host(study), _placement(study)]
+    found = [_time(study), _kinds(study), _slowest(study), _host(study), _placement(study)]
     return [entry for entry in found if entry is not None]
 
 
 def slowest_ops(study: Study, most: int) -> list[tuple[OpStudy, float]]:
     """Returns the slowest operators, with their shares of the time of all operators."""
+    return sorted(_shares(study), key=lambda entry: -entry[1])[:most]
+
+
+def _shares(study: Study) -> list[tuple[OpStudy, float]]:
+    """Returns the operators with times, with their shares of the time of all operators."""
     times = [(op, op.chosen.seconds.median) for op in study.ops if op.chosen is not None]
     everything = sum(seconds for _, seconds in times)
-    if not everything:
-        return []
-    ordered = sorted(times, key=lambda entry: -entry[1])[:most]
-    return [(op, seconds / everything) for op, seconds in ordered]
+    return [(op, seconds / everything) for op, seconds in times] if everything else []
 
 
 def fastest_engine(study: Study) -> tuple[str, Total] | None:
@@ -77,6 +81,21 @@ def _time(study: Study) -> Entry | None:
         "One image takes",
         units.seconds(image),
         f"{where}, {threads}{batch}; {origin}; {units.count(1 / image)} images a second",
+    )
+
+
+def _kinds(study: Study) -> Entry | None:
+    shares: Counter[str] = Counter()
+    for op, share in _shares(study):
+        shares[op.op.op] += share
+    if len(shares) < 2:
+        return None
+    (most, share), *others = shares.most_common(1 + _OTHER_KINDS)
+    rest = ", ".join(f"{kind} {units.share(share)}" for kind, share in others)
+    return Entry(
+        "Most time is in",
+        f"{units.share(share)} in {most}",
+        f"operators of this kind together; then {rest}",
     )
 
 
