@@ -1,6 +1,5 @@
 """Makes the beginning of a report: what a reader wants to know within a minute."""
 
-from collections import Counter
 from dataclasses import dataclass
 
 from larq_engine.placing.profile_file import Total
@@ -85,12 +84,13 @@ def _time(study: Study) -> Entry | None:
 
 
 def _kinds(study: Study) -> Entry | None:
-    shares: Counter[str] = Counter()
+    shares: dict[str, float] = {}
     for op, share in _shares(study):
-        shares[op.op.op] += share
+        shares[op.op.op] = shares.get(op.op.op, 0) + share
     if len(shares) < 2:
         return None
-    (most, share), *others = shares.most_common(1 + _OTHER_KINDS)
+    ordered = sorted(shares.items(), key=lambda entry: -entry[1])
+    (most, share), *others = ordered[: 1 + _OTHER_KINDS]
     rest = ", ".join(f"{kind} {units.share(share)}" for kind, share in others)
     return Entry(
         "Most time is in",
