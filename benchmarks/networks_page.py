@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmarks import machine
+from benchmarks.markdown import replace_between
 from larq_engine.reporting import svg
 from larq_engine.reporting.charts import Bar, Bars, draw_bars
 from larq_engine.reporting.drawing import Drawing
@@ -41,12 +42,8 @@ def with_tables(page: str, results: Results) -> str:
     """Returns the page with tables of these results between its marks."""
     for part, chosen in _parts(results).items():
         begin, end = (f"<!-- {part}, of networks.json: {mark}. -->" for mark in ("begin", "end"))
-        before, _, rest = page.partition(begin)
-        _, _, after = rest.partition(end)
-        if not after:
-            raise ValueError(f"expected '{begin}' and '{end}' in the page, got none")
-        lines = [begin, *_accuracies(chosen), "", *_costs(chosen), "", _source(chosen), end]
-        page = before + "\n".join(lines) + after
+        lines = [*_accuracies(chosen), "", *_costs(chosen), "", _source(chosen)]
+        page = replace_between(page, begin, end, "\n".join(lines))
     return page
 
 

@@ -91,11 +91,15 @@ def main(names: list[str], trained: bool, threads: int, results: Path | None) ->
 
 
 def add_to(results: Path, name: str, result: dict[str, Any]) -> None:
-    """Adds a result to the file; keeps other networks, and an old accuracy if none is new."""
+    """Adds a result to the file; keeps other networks, and an old accuracy if none is new.
+
+    Each network has a line, so that a change of one is a change of a line.
+    """
     found = json.loads(results.read_text()) if results.exists() else {}
     found[name] = {**found.get(name, {}), **result}
     written = results.with_name(f"{results.name}.part")
-    written.write_text(json.dumps(found, indent=1) + "\n")
+    lines = [f" {json.dumps(network)}: {json.dumps(each)}" for network, each in found.items()]
+    written.write_text("{\n" + ",\n".join(lines) + "\n}\n")
     written.replace(results)
 
 
