@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = {
     ROOT / "README.md": "index.md",
     **{page: page.name for page in sorted((ROOT / "docs").glob("*.md"))},
+    **{page: f"decisions/{page.name}" for page in sorted((ROOT / "docs/decisions").glob("*.md"))},
     **{ROOT / f"{name}.md": f"{name.lower()}.md" for name in ("ARCHITECTURE", "CHANGELOG")},
     **{ROOT / f"{name}.md": f"{name.lower()}.md" for name in ("CONTRIBUTING", "SECURITY")},
 }
@@ -51,6 +52,7 @@ def gather(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for source, name in PAGES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(page_of(source))
     shutil.copytree(PICTURES, folder / PICTURES.name)
     (folder / "api.md").write_text(api_page())
@@ -70,10 +72,12 @@ def _relink(source: Path, link: re.Match[str]) -> str:
         return link[0]
     name, hash_, anchor = address.partition("#")
     target = Path(os.path.normpath(source.parent / name))
+    here = os.path.dirname(PAGES[source])
     if target in PAGES:
-        return f"{mark}[{text}]({PAGES[target]}{hash_}{anchor})"
+        return f"{mark}[{text}]({os.path.relpath(PAGES[target], here)}{hash_}{anchor})"
     if target.is_relative_to(PICTURES):
-        return f"{mark}[{text}]({target.relative_to(PICTURES.parent).as_posix()})"
+        picture = target.relative_to(PICTURES.parent)
+        return f"{mark}[{text}]({os.path.relpath(picture, here)})"
     path = target.relative_to(ROOT).as_posix()
     return f"`{path}`" if path.endswith(text.strip("`")) else f"{text} (`{path}`)"
 

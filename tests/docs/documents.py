@@ -7,6 +7,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [
     *sorted(ROOT.glob("*.md")),
     *sorted(ROOT.glob("docs/*.md")),
+    *sorted(ROOT.glob("docs/decisions/*.md")),
     *sorted(ROOT.glob("examples/**/*.md")),
 ]
 _CODE = re.compile(r"^```(.*?)\n(.*?)^```$", re.DOTALL | re.MULTILINE)

@@ -18,14 +18,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_each_page_is_in_the_menu_once(site: Path) -> None:
+    """The index of the decisions stands in the menu for all of them."""
     menu = (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2]
-    assert sorted(re.findall(r"[\w-]+\.md", menu)) == sorted(
-        page.name for page in site.glob("*.md")
-    )
+    pages = [*(page.name for page in site.glob("*.md")), "decisions/index.md"]
+    assert sorted(re.findall(r"[\w/-]+\.md", menu)) == sorted(pages)
 
 
 def test_links_between_pages_hold(site: Path) -> None:
-    broken = {page.name: find_broken(page) for page in sorted(site.glob("*.md"))}
+    broken = {str(page): find_broken(page) for page in sorted(site.rglob("*.md"))}
     assert {name: links for name, links in broken.items() if links} == {}
 
 
@@ -34,7 +34,10 @@ def test_what_the_site_does_not_have_is_a_path(site: Path) -> None:
     contributing = (site / "contributing.md").read_text()
     assert "`larq_engine/kernels/bgemm.h`" in contributing
     assert "](converter_internals.md#adding-a-rule)" in contributing
-    assert set(PAGES.values()) <= {page.name for page in site.iterdir()}
+    decision = (site / "decisions" / "0019-cuda-is-opened-not-linked.md").read_text()
+    assert "](../gpu.md)" in decision
+    assert "- `larq_engine/runtime/cuda/driver.h`" in decision
+    assert set(PAGES.values()) <= {str(page.relative_to(site)) for page in site.rglob("*.md")}
 
 
 def test_each_command_is_described(site: Path) -> None:
