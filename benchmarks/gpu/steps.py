@@ -181,10 +181,10 @@ def early_launches(bench: Bench) -> Iterator[Record]:
     return bench.lines(*command, bench.bundle)
 
 
-def lanes(bench: Bench) -> Iterator[Record]:
+def sessions(bench: Bench) -> Iterator[Record]:
     """Images a second with one to four copies of QuickNet, for floats and for bytes."""
     files = [bench.bundle / "models" / f"{name}.tflite" for name in ("QuickNet", "QuickNetUint8")]
-    return bench.lines(sys.executable, "-m", "benchmarks.gpu.lanes", *files)
+    return bench.lines(sys.executable, "-m", "benchmarks.gpu.sessions", *files)
 
 
 def hep_placements(bench: Bench) -> Iterator[Record]:
@@ -206,7 +206,7 @@ STEPS = (
     Step(rows, 60, planned=20),
     Step(models, 120, planned=95),
     Step(early_launches, 40, planned=12),
-    Step(lanes, 80, planned=50),
+    Step(sessions, 80, planned=50),
     Step(profile, 120, planned=40),
     Step(copies, 60, planned=10),
     Step(engine_copies, 40, planned=10),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import larq_engine
-from benchmarks.gpu import kernel_times, lanes, libraries, whole_models
+from benchmarks.gpu import kernel_times, libraries, sessions, whole_models
 from benchmarks.gpu.bench import ROOT
 from larq_engine.python import library
 
@@ -118,9 +118,9 @@ def test_the_engines_have_the_switch_in_their_environment(bundle):
 
 
 def test_copies_of_a_model_take_turns_and_agree(monkeypatch):
-    monkeypatch.setattr(lanes, "LANES", (1, 2))
-    monkeypatch.setattr(lanes, "_SECONDS", 0.01)
-    records = lanes.measure(_MODEL, 2)
+    monkeypatch.setattr(sessions, "COPIES", (1, 2))
+    monkeypatch.setattr(sessions, "_SECONDS", 0.01)
+    records = sessions.measure(_MODEL, 2)
     assert [(record["images"], record["copies"]) for record in records] == [
         ("host", 1),
         ("host", 2),

@@ -3,7 +3,7 @@
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_FLOATS_H_
 
 #include "larq_engine/kernels/cuda/bconv2d_epilogue_inputs.h"
-#include "larq_engine/kernels/cuda/bconv2d_own.h"
+#include "larq_engine/kernels/cuda/bconv2d_lane.h"
 #include "larq_engine/kernels/cuda/sum_steps.h"
 
 namespace larq_engine::cuda {
@@ -15,8 +15,8 @@ LE_DEVICE PixelFragments::Tensor LoadResidual(const Bconv2dOutput& output,
       output.epilogue == Bconv2dOutput::kSum && output.sum.residual.values != nullptr;
   return is_there ? values.Load(output.sum.residual.values) : PixelFragments::Tensor{};
 }
-LE_DEVICE void RunOwnSteps(const Bconv2dOutput& output, const PixelFragments& values,
-                           const PixelFragments::Tensor& residual) {
+LE_DEVICE void RunLaneSteps(const Bconv2dOutput& output, const PixelFragments& values,
+                            const PixelFragments::Tensor& residual) {
   if (output.epilogue == Bconv2dOutput::kSum) {
     RunSum(output.sum, values, residual);
   } else if (output.epilogue == Bconv2dOutput::kStore) {
@@ -26,33 +26,33 @@ LE_DEVICE void RunOwnSteps(const Bconv2dOutput& output, const PixelFragments& va
   }
 }
 
-// Sets the bits of a lane's rows, at OwnColumn(i) for channel i, where is_minus(y, i) tells that
+// Sets the bits of a lane's rows, at LaneColumn(i) for channel i, where is_minus(y, i) tells that
 // the value y is negative or below the limit of the channel.
 template <class IsMinus>
-LE_DEVICE void SetOwnBits(const float (&y)[kOwnRows][kOwnChannels], uint32_t (&bits)[kOwnRows],
-                          const IsMinus& is_minus) {
+LE_DEVICE void SetLaneBits(const float (&y)[kLaneRows][kLaneChannels], uint32_t (&bits)[kLaneRows],
+                           const IsMinus& is_minus) {
   LE_UNROLL
-  for (int h = 0; h < kOwnRows; ++h) {
+  for (int h = 0; h < kLaneRows; ++h) {
     LE_UNROLL
-    for (int i = 0; i < kOwnChannels; ++i) {
-      if (is_minus(y[h][i], i)) bits[h] |= 1u << OwnColumn(i);
+    for (int i = 0; i < kLaneChannels; ++i) {
+      if (is_minus(y[h][i], i)) bits[h] |= 1u << LaneColumn(i);
     }
   }
 }
 
 // Finds the bits of a lane's values. A launch has limits for all values or for none, so that one
 // branch decides for all of them.
-LE_DEVICE void FindOwnBits(const PixelProgram& after, const float (&y)[kOwnRows][kOwnChannels],
-                           int channel, uint32_t (&bits)[kOwnRows]) {
+LE_DEVICE void FindLaneBits(const PixelProgram& after, const float (&y)[kLaneRows][kLaneChannels],
+                            int channel, uint32_t (&bits)[kLaneRows]) {
   if (after.limits == nullptr) {
-    SetOwnBits(y, bits, [](float v, int) { return IsNegative(v); });
+    SetLaneBits(y, bits, [](float v, int) { return IsNegative(v); });
     return;
   }
-  float limits[kOwnChannels];
-  uint32_t signs[kOwnChannels];
-  LoadOwn(after.limits + channel, limits);
-  LoadOwn(after.signs + channel, signs);
-  SetOwnBits(y, bits, [&](float v, int i) { return IsSmaller(v, signs[i], limits[i]); });
+  float limits[kLaneChannels];
+  uint32_t signs[kLaneChannels];
+  LoadLaneChannels(after.limits + channel, limits);
+  LoadLaneChannels(after.signs + channel, signs);
+  SetLaneBits(y, bits, [&](float v, int i) { return IsSmaller(v, signs[i], limits[i]); });
 }
 
 // Makes float outputs, and their signs, from two fragments of sums in whole words of channels. Each
@@ -60,27 +60,27 @@ LE_DEVICE void FindOwnBits(const PixelProgram& after, const float (&y)[kOwnRows]
 // 4 j + e. `pixel`, `channel` and `column` (in the block) are the first ones of the lane, and
 // `ones` those of its rows. `bits` receives the bits of each row that the lane has found.
 template <bool kMayBeOutside, int kN>
-LE_DEVICE void FinishOwnFloats(const Bconv2dArgs& a, int pixel, int pixels, int channel,
-                               const EpilogueConstants<kN>& constants, int column,
-                               const int32_t (&sums)[kOwnSums], const int32_t (&ones)[kOwnRows],
-                               uint32_t (&bits)[kOwnRows]) {
+LE_DEVICE void FinishLaneFloats(const Bconv2dArgs& a, int pixel, int pixels, int channel,
+                                const EpilogueConstants<kN>& constants, int column,
+                                const int32_t (&sums)[kLaneSums], const int32_t (&ones)[kLaneRows],
+                                uint32_t (&bits)[kLaneRows]) {
   const Bconv2dOutput& output = a.output;
-  float y[kOwnRows][kOwnChannels];
-  bool inside[kOwnRows];
+  float y[kLaneRows][kLaneChannels];
+  bool inside[kLaneRows];
   LE_UNROLL
-  for (int h = 0; h < kOwnRows; ++h) {
+  for (int h = 0; h < kLaneRows; ++h) {
     bits[h] = 0;
     inside[h] = pixel + 8 * h < pixels;
   }
   const int64_t at = static_cast<int64_t>(pixel) * a.out_channels + channel;
   const PixelFragments values{y, inside, at, a.out_channels, channel};
-  int32_t zero_dot[kOwnChannels];
-  LoadOwn(constants.integers + column, zero_dot);
-  int32_t dots[kOwnRows][kOwnChannels];
+  int32_t zero_dot[kLaneChannels];
+  LoadLaneChannels(constants.integers + column, zero_dot);
+  int32_t dots[kLaneRows][kLaneChannels];
   LE_UNROLL
-  for (int h = 0; h < kOwnRows; ++h) {
+  for (int h = 0; h < kLaneRows; ++h) {
     LE_UNROLL
-    for (int i = 0; i < kOwnChannels; ++i) {
+    for (int i = 0; i < kLaneChannels; ++i) {
       const int32_t more = Dot(ones[h], sums[4 * (i / 2) + 2 * h + i % 2]);
       dots[h][i] = Dot(zero_dot[i], more);
     }
@@ -88,25 +88,25 @@ LE_DEVICE void FinishOwnFloats(const Bconv2dArgs& a, int pixel, int pixels, int 
       const OutputPixel place = MakeOutputPixel(a, pixel + 8 * h);
       if (place.is_inner) continue;
       LE_UNROLL
-      for (int i = 0; i < kOwnChannels; ++i)
-        dots[h][i] -= Outside(a, place, channel + OwnColumn(i));
+      for (int i = 0; i < kLaneChannels; ++i)
+        dots[h][i] -= OnesOfTapsOutside(a, place, channel + LaneColumn(i));
     }
   }
   // These loads are issued together, and only here, behind the code that needs the most registers.
-  float multiplier[kOwnChannels];
-  float bias[kOwnChannels];
-  LoadOwn(constants.multiplier + column, multiplier);
-  LoadOwn(constants.bias + column, bias);
+  float multiplier[kLaneChannels];
+  float bias[kLaneChannels];
+  LoadLaneChannels(constants.multiplier + column, multiplier);
+  LoadLaneChannels(constants.bias + column, bias);
   const PixelFragments::Tensor residual = LoadResidual(output, values);
   LE_UNROLL
-  for (int h = 0; h < kOwnRows; ++h) {
+  for (int h = 0; h < kLaneRows; ++h) {
     LE_UNROLL
-    for (int i = 0; i < kOwnChannels; ++i) {
+    for (int i = 0; i < kLaneChannels; ++i) {
       y[h][i] = ToFloat(output, dots[h][i], multiplier[i], bias[i]);
     }
   }
-  RunOwnSteps(output, values, residual);
-  if (output.after.bits != nullptr) FindOwnBits(output.after, y, channel, bits);
+  RunLaneSteps(output, values, residual);
+  if (output.after.bits != nullptr) FindLaneBits(output.after, y, channel, bits);
 }
 
 }  // namespace larq_engine::cuda

@@ -3,7 +3,7 @@
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_INPUTS_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_INPUTS_H_
 
-#include "larq_engine/kernels/cuda/bconv2d_own.h"
+#include "larq_engine/kernels/cuda/bconv2d_lane.h"
 #include "larq_engine/kernels/cuda/bconv2d_stages.h"
 #include "larq_engine/kernels/cuda/ptx.h"
 
@@ -59,7 +59,7 @@ LE_DEVICE void PrefetchResidual(const Bconv2dArgs& a, const BlockPlace& block, i
 template <int kM, int kN, int kThreads>
 LE_DEVICE void FetchForEpilogue(const Bconv2dArgs& a, const BlockPlace& block, uint32_t to,
                                 int thread) {
-  if (!HasOwn(a)) return;
+  if (!FinishesInRegisters(a)) return;
   EpilogueConstants<kN>::template Copy<kThreads>(a, to, block.first_channel + block.n0,
                                                  a.group_out_channels - block.n0, thread);
   PrefetchResidual<kM, kN, kThreads>(a, block, thread);

@@ -31,7 +31,7 @@ struct HaloMemory {
     EpilogueConstants<HaloTile::kN> constants;
     int32_t pixel_ones[HaloTile::kHaloPixels];
     int32_t ones[HaloTile::kM];
-    Corner corners[kWarps];
+    ExchangeTile exchanges[kWarps];
   };
   static_assert(sizeof(Outputs) == HaloTile::kOutputBytes);
 
@@ -227,7 +227,7 @@ LE_DEVICE void Bconv2dHalo(const Bconv2dArgs& a) {
     int tile = block / channel_tiles;
     HaloPlace place = HaloPlace::Of(a, tile);
     CopyFilter<kTile>(a, n0, shared, thread);
-    if (HasOwn(a)) {
+    if (FinishesInRegisters(a)) {
       decltype(outputs.constants)::template Copy<HaloTile::kThreads>(
           a, SharedAddress(&outputs.constants), n0, a.out_channels - n0, thread);
     }
@@ -247,7 +247,7 @@ LE_DEVICE void Bconv2dHalo(const Bconv2dArgs& a) {
       CountOnes<kTile>(memory.Halo(which), outputs, thread);
       FinishFragments<Product::kLines, Product::kFragmentsN>(
           a, {0, 0, 0, n0}, Product::kLines * warp * HaloTile::kWidth, 0, outputs.constants,
-          outputs.corners[warp], HaloRows(a, place),
+          outputs.exchanges[warp], HaloRows(a, place),
           [&](int i, int j, int e) { return c[i][j].r[e]; },
           [&](int row) { return outputs.ones[row]; });
       tile = next;

@@ -18,7 +18,8 @@ struct HeldSums {
   bool are_there = false;
 
   LE_DEVICE static bool CanHold(const Bconv2dArgs& a) {
-    return HasOwn(a) && a.output.epilogue == Bconv2dOutput::kThreshold && Depth(a) <= kMost;
+    return FinishesInRegisters(a) && a.output.epilogue == Bconv2dOutput::kThreshold &&
+           Depth(a) <= kMost;
   }
 
   // Stores the sums in `c`, which has register e of fragment j at 4 j + e.
@@ -37,12 +38,12 @@ struct HeldSums {
   LE_DEVICE void Finish(const Bconv2dArgs& a, int row, const EpilogueConstants<kN>& constants,
                         const Ones& ones) {
     if (!are_there) return;
-    FinishOwnBits<1, kN / 8>(
+    FinishLaneBits<1, kN / 8>(
         a, block, row, 0, constants, RowsInOrder(a, block),
-        [&](int, int j, int e, int32_t own_ones, int32_t limit) {
+        [&](int, int j, int e, int32_t lane_ones, int32_t limit) {
           const uint32_t twice = e % 2 == 0 ? 0x0002 : 0x0200;  // the low half, or the high one
           const uint32_t sum = __dp2a_lo(pairs[2 * j + e / 2], twice, static_cast<uint32_t>(limit));
-          return static_cast<int32_t>(sum) < own_ones;
+          return static_cast<int32_t>(sum) < lane_ones;
         },
         ones);
     are_there = false;

@@ -105,7 +105,7 @@ struct WarpProduct {
 template <MmaTile kTile>
 struct MmaOutputs {
   int32_t ones[MmaStage<kTile>::kWarpsN][kTile.m];
-  Corner corners[MmaStage<kTile>::kWarpsM * MmaStage<kTile>::kWarpsN];
+  ExchangeTile exchanges[MmaStage<kTile>::kWarpsM * MmaStage<kTile>::kWarpsN];
 };
 
 // Returns the offset of the epilogue's constants. They are in the stage behind that of the last
@@ -140,7 +140,7 @@ LE_DEVICE void FinishProduct(const Bconv2dArgs& a, const WarpProduct<kTile>& pro
   }
   __syncthreads();
   FinishFragments<Product::kFragmentsM, Product::kFragmentsN>(
-      a, block, warp_m * kTile.warp_m, warp_n * kTile.warp_n, constants, shared.corners[warp],
+      a, block, warp_m * kTile.warp_m, warp_n * kTile.warp_n, constants, shared.exchanges[warp],
       RowsInOrder(a, block), [&](int i, int j, int e) { return product.c[i][j].r[e]; },
       [&](int row) {
         int ones = 0;

@@ -78,14 +78,14 @@ LE_DEVICE void Bconv2dMma8(const Bconv2dArgs& a) {
       if (pair.Advance(a)) Double(c);
     }
 
-    // The lanes exchange their sums so that each lane has one channel, as in FinishCorner.
-    int32_t(*const corner)[Mma8Tile::kPitch] =
+    // The lanes exchange their sums so that each lane has one channel, as in FinishExchanged.
+    int32_t(*const exchange)[Mma8Tile::kPitch] =
         reinterpret_cast<int32_t(*)[Mma8Tile::kPitch]>(shared) + kWarp * warp;
     LE_UNROLL
     for (int i = 0; i < kFragments; ++i) {
       LE_UNROLL
       for (int e = 0; e < 2 * kFragments; ++e) {
-        corner[8 * i + g][8 * (e / 2) + 2 * t + e % 2] = c[i][e / 2].r[e % 2];
+        exchange[8 * i + g][8 * (e / 2) + 2 * t + e % 2] = c[i][e / 2].r[e % 2];
       }
     }
     __syncwarp();
@@ -96,7 +96,7 @@ LE_DEVICE void Bconv2dMma8(const Bconv2dArgs& a) {
     for (int r = 0; r < kWarp && m0 + r < pixels; r += kRows) {
       int32_t more[kRows];
       LE_UNROLL
-      for (int i = 0; i < kRows; ++i) more[i] = corner[r + i][lane] - filter_ones;
+      for (int i = 0; i < kRows; ++i) more[i] = exchange[r + i][lane] - filter_ones;
       const int left = pixels - m0 - r;
       FinishWords(a, m0 + r, left < kRows ? left : kRows, first_channel / kWarp, lane,
                   lane < channels, more);

@@ -63,7 +63,7 @@ LE_DEVICE int32_t Depth(const Bconv2dArgs& a) {
 }
 
 // Returns the number to subtract from a channel's dot product because taps outside do not count +1.
-LE_DEVICE int32_t Outside(const Bconv2dArgs& a, const OutputPixel& pixel, int channel) {
+LE_DEVICE int32_t OnesOfTapsOutside(const Bconv2dArgs& a, const OutputPixel& pixel, int channel) {
   const auto corner = [&](int y, int x) {
     return a.corner_ones[(y * (a.filter_width + 1) + x) * a.out_channels + channel];
   };
@@ -174,7 +174,7 @@ LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int chann
     if constexpr (kMayBeOutside) {
       if (a.corner_ones == nullptr || i >= rows) continue;
       const OutputPixel place = MakeOutputPixel(a, pixel + i);
-      if (!place.is_inner) dots[i] -= Outside(a, place, channel);
+      if (!place.is_inner) dots[i] -= OnesOfTapsOutside(a, place, channel);
     }
   }
   if (output.kind == Bconv2dOutput::kBits) {

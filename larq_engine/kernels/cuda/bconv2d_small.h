@@ -56,14 +56,14 @@ LE_DEVICE void Bconv2dSmall(const Bconv2dArgs& a) {
         has_channels && a.group_out_channels < a.out_channels ? n0 / a.group_out_channels : 0;
 
     // The inputs of this thread's values, which all have the same channel.
-    const int own_channel = n0 + thread % kSize;
+    const int lane_channel = n0 + thread % kSize;
     RowInputs<1> inputs[SmallTile::kValues] = {};
     LE_UNROLL
     for (int v = 0; v < SmallTile::kValues; ++v) {
       const int i = thread + v * threads;
       const int pixel = m0 + i / kSize;
-      if (i < kSize * kSize && pixel < pixels && own_channel < a.out_channels) {
-        inputs[v] = LoadRowInputs<1>(a, pixel, 1, own_channel);
+      if (i < kSize * kSize && pixel < pixels && lane_channel < a.out_channels) {
+        inputs[v] = LoadRowInputs<1>(a, pixel, 1, lane_channel);
       }
     }
 
@@ -156,10 +156,10 @@ LE_DEVICE void Bconv2dSmall(const Bconv2dArgs& a) {
       RowInputs<1> own = inputs[0];
       if (v > 0) own = inputs[1];  // only constants can index registers
       uint32_t bits[1] = {0};
-      if (pixel < pixels && own_channel < a.out_channels) {
+      if (pixel < pixels && lane_channel < a.out_channels) {
         int32_t more[1] = {0};
         for (int w = 0; w < part_warps; ++w) more[0] += partial[w * kSize * kSize + i];
-        FinishRows(a, pixel, 1, own_channel, own, more, bits);
+        FinishRows(a, pixel, 1, lane_channel, own, more, bits);
       }
       if (OutputBits(a) == nullptr) continue;
       for (int plane = 0; plane < OutputPlanes(a); ++plane) {

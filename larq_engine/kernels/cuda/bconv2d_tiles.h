@@ -62,8 +62,8 @@ struct TmaTile {
   static_assert(kMultipliersRegisters * kMultipliers +
                     kFetchersRegisters * (kThreads - kMultipliers) <=
                 kBeginRegisters * kThreads);
-  // Bytes of each pixel's ones, and for each warp those of the channels' constants or of a Corner,
-  // which is smaller.
+  // Bytes of each pixel's ones, and for each warp those of the channels' constants or of a
+  // ExchangeTile, which is smaller.
   static constexpr int kOutputBytes = kM * 4 + kMultipliers / 32 * 3 * kN * 4;
 
   // Bytes of the stages, the outputs and the barriers.
@@ -116,7 +116,7 @@ struct HaloTile {
   constexpr int halo_bytes() const { return kHaloHeight * kHaloPitch * tap_words * 4; }
   constexpr int filter_bytes() const { return kN * filter_words() * 4; }
   // Bytes of the epilogue's constants, the ones of the halo's pixels and of the windows, and the
-  // warps' Corners.
+  // warps' ExchangeTiles.
   static constexpr int kOutputBytes = (3 * kN + kHaloPixels + kM + kThreads / 32 * 16 * 40) * 4;
 
   // Bytes of the filters, the outputs and two halos: one is read while the next one arrives.

@@ -144,7 +144,7 @@ struct TmaStage {
 // for another.
 struct TmaOutputs {
   union OfWarp {
-    Corner corner;
+    ExchangeTile exchange;
     EpilogueConstants<TmaTile::kN> constants;
   };
   int32_t ones[TmaTile::kM];
@@ -216,12 +216,12 @@ LE_DEVICE void MultiplyTiles(const Bconv2dArgs& a, const TmaMemory<kTile>& memor
     }
     held = {};  // otherwise the compiler keeps its registers
     const auto value = [&](int, int j, int e) { return c[4 * j + e]; };
-    if (HasOwn(a) && a.output.epilogue != Bconv2dOutput::kThreshold) {
+    if (FinishesInRegisters(a) && a.output.epilogue != Bconv2dOutput::kThreshold) {
       FinishFloats<1, TmaTile::kN / 8, /*kMayBeOutside=*/false>(
           a, block, warp * 16, 0, own.constants, RowsInOrder(a, block), value, row_ones);
     } else {
-      FinishCorners<1, TmaTile::kN / 8, /*kMayBeOutside=*/false>(
-          a, block, warp * 16, 0, own.corner, RowsInOrder(a, block), value, row_ones);
+      FinishByExchange<1, TmaTile::kN / 8, /*kMayBeOutside=*/false>(
+          a, block, warp * 16, 0, own.exchange, RowsInOrder(a, block), value, row_ones);
     }
   });
   held.Finish(a, warp * 16, own.constants, row_ones);

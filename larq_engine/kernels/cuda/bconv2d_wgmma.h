@@ -66,7 +66,7 @@ LE_DEVICE int HalfRowOnes(const unsigned char* stage, int thread) {
 template <WgmmaTile kTile>
 struct WgmmaOutputs {
   int32_t ones[WgmmaTile::kM];
-  Corner corners[WgmmaTile::kThreads / kWarp];
+  ExchangeTile exchanges[WgmmaTile::kThreads / kWarp];
 };
 
 template <WgmmaTile kTile>
@@ -130,7 +130,7 @@ LE_DEVICE void Bconv2dWgmma(const Bconv2dArgs& a) {
     __syncthreads();
     FinishFragments<1, kTile.n / 8>(
         a, block, warp * 16, 0, *reinterpret_cast<const Constants*>(shared + constants_place),
-        outputs.corners[warp], RowsInOrder(a, block),
+        outputs.exchanges[warp], RowsInOrder(a, block),
         [&](int, int j, int e) { return c[4 * j + e]; },
         [&](int row) { return outputs.ones[row]; });
   }

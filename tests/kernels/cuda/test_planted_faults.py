@@ -111,7 +111,7 @@ FAULTS = [
     ),
     Fault(
         "outputs go to another row of a fragment",
-        "bconv2d_epilogue_corner.h",
+        "bconv2d_epilogue_exchange.h",
         "8 * (e % 4 / 2)",
         "8 * (e % 2)",
         WRONG_NUMBER,
@@ -160,7 +160,7 @@ FAULTS = [
     ),
     Fault(
         "the output is written behind its end",
-        "bconv2d_epilogue_corner.h",
+        "bconv2d_epilogue_exchange.h",
         "const int rows = pixels - pixel - r < kRows ? pixels - pixel - r : kRows;",
         "const int rows = kRows;",
         CRASH,
@@ -174,9 +174,9 @@ FAULTS = [
     ),
     Fault(
         "bits are written behind their end by lanes that have them",
-        "bconv2d_own.h",
-        "lane % 4 < kOwnRows && own < pixels",
-        "lane % 4 < kOwnRows",
+        "bconv2d_lane.h",
+        "lane % 4 < kLaneRows && own < pixels",
+        "lane % 4 < kLaneRows",
         CRASH,
     ),
     Fault(
@@ -188,7 +188,7 @@ FAULTS = [
     ),
     Fault(
         "bits of four lanes lie upon each other",
-        "bconv2d_own.h",
+        "bconv2d_lane.h",
         "const int shift = lane % 4 * 2;",
         "const int shift = lane % 4;",
         WRONG_NUMBER,
@@ -203,8 +203,8 @@ FAULTS = [
     Fault(
         "a threshold is taken for sums that are half as large",
         "bconv2d_fragments.h",
-        "Dot(own_ones, value(i, j, e)) > limit",
-        "own_ones - value(i, j, e) > limit",
+        "Dot(lane_ones, value(i, j, e)) > limit",
+        "lane_ones - value(i, j, e) > limit",
         WRONG_NUMBER,
     ),
     Fault(
@@ -230,16 +230,16 @@ FAULTS = [
     ),
     Fault(
         "several planes are taken for one",
-        "bconv2d_own.h",
+        "bconv2d_lane.h",
         "a.output.after.planes == 1;",
         "true;",
         WRONG_NUMBER,
     ),
     Fault(
         "a residual is read behind its end by lanes that have its sums",
-        "bconv2d_own.h",
-        "if (inside[h]) LoadOwn(",
-        "LoadOwn(",
+        "bconv2d_lane.h",
+        "if (inside[h]) LoadLaneChannels(",
+        "LoadLaneChannels(",
         CRASH,
     ),
     Fault(
@@ -258,9 +258,9 @@ FAULTS = [
     ),
     Fault(
         "a residual is another row's",
-        "bconv2d_own.h",
-        "LoadOwn(values + Row(h), tensor.v[h])",
-        "LoadOwn(values + Row(0), tensor.v[h])",
+        "bconv2d_lane.h",
+        "LoadLaneChannels(values + Row(h), tensor.v[h])",
+        "LoadLaneChannels(values + Row(0), tensor.v[h])",
         WRONG_NUMBER,
     ),
     Fault(

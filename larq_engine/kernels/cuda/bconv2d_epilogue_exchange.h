@@ -2,24 +2,24 @@
 #ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_CORNER_H_
 #define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_CORNER_H_
 
-#include "larq_engine/kernels/cuda/bconv2d_own.h"
+#include "larq_engine/kernels/cuda/bconv2d_lane.h"
 
 namespace larq_engine::cuda {
 
 // Shared memory in which the lanes of a warp exchange values, so that each lane has one channel and
 // the warp writes a whole row of 32. The pitch of 40 puts 8-byte writes of 4 rows at once into
 // different banks.
-struct Corner {
+struct ExchangeTile {
   int32_t values[16][40];
 };
 
 // Writes a lane's sums of two fragments to where other lanes read them.
-LE_DEVICE void PutIntoCorner(Corner& corner, int column, int lane,
-                             const int32_t (&sums)[kOwnSums]) {
+LE_DEVICE void PutIntoExchange(ExchangeTile& exchange, int column, int lane,
+                               const int32_t (&sums)[kLaneSums]) {
   LE_UNROLL
-  for (int e = 0; e < kOwnSums; ++e) {
+  for (int e = 0; e < kLaneSums; ++e) {
     const int row = lane / 4 + 8 * (e % 4 / 2);
-    corner.values[row][column + 8 * (e / 4) + 2 * (lane % 4) + e % 2] = sums[e];
+    exchange.values[row][column + 8 * (e / 4) + 2 * (lane % 4) + e % 2] = sums[e];
   }
 }
 
@@ -27,8 +27,9 @@ LE_DEVICE void PutIntoCorner(Corner& corner, int column, int lane,
 // `pixel` and `channel` are the first ones, `channels` is the number of channels left, and
 // ones(row) returns the ones of a row's pixel.
 template <bool kMayBeOutside, class Ones>
-LE_DEVICE void FinishCorner(const Bconv2dArgs& a, int pixel, int pixels, int channel, int channels,
-                            int lane, const Corner& corner, const Ones& ones) {
+LE_DEVICE void FinishExchanged(const Bconv2dArgs& a, int pixel, int pixels, int channel,
+                               int channels, int lane, const ExchangeTile& exchange,
+                               const Ones& ones) {
   const bool inside = lane < channels;
   constexpr int kRows = 4;  // rows finished at once: more rows need more registers
   LE_NO_UNROLL
@@ -36,7 +37,7 @@ LE_DEVICE void FinishCorner(const Bconv2dArgs& a, int pixel, int pixels, int cha
     if (pixel + r >= pixels) break;
     int32_t more[kRows];
     LE_UNROLL
-    for (int k = 0; k < kRows; ++k) more[k] = Dot(ones(r + k), corner.values[r + k][lane]);
+    for (int k = 0; k < kRows; ++k) more[k] = Dot(ones(r + k), exchange.values[r + k][lane]);
     const int rows = pixels - pixel - r < kRows ? pixels - pixel - r : kRows;
     FinishWords<kMayBeOutside>(a, pixel + r, rows, channel / kWarp, lane, inside, more);
   }

@@ -1,6 +1,6 @@
 """Measures the images a second with one to four copies of a model on a GPU, as lines of JSON.
 
-    python -m benchmarks.gpu.lanes MODEL.tflite...
+    python -m benchmarks.gpu.sessions MODEL.tflite...
 
 `predict` runs large data sets in two copies of the model, each in its own thread: one uploads while
 the other computes. This program shows how many copies are worth it. The images are in ordinary and
@@ -25,7 +25,7 @@ from benchmarks.gpu.bench import Record
 from benchmarks.gpu.model_worker import images_of, places_of
 
 BATCHES = (64, 256)
-LANES = (1, 2, 3, 4)
+COPIES = (1, 2, 3, 4)
 _ROUNDS = 3
 _SECONDS = 0.2  # that a turn takes
 _LEAST_BATCHES = 8  # in a turn, so that each copy has some
@@ -54,7 +54,7 @@ def _run(
 
 def measure(path: Path, samples: int) -> list[Record]:
     """Returns a record for each place of the images and each number of copies."""
-    models = [larq_engine.Interpreter(path, device="cuda") for _ in range(max(LANES))]
+    models = [larq_engine.Interpreter(path, device="cuda") for _ in range(max(COPIES))]
     first = models[0]
     images = images_of((samples, *first.input_shapes[0][1:]), first.input_types[0])
     places = {name: data for name, data in places_of(images).items() if name != "gpu"}
@@ -65,24 +65,24 @@ def measure(path: Path, samples: int) -> list[Record]:
             model.resize([images.shape])
             expected = model.predict(images)
         for _ in range(_ROUNDS):
-            for place, lanes in itertools.product(places, LANES):
-                rate, is_right = _run(models[:lanes], places[place], expected)
-                rates.setdefault((place, lanes), []).append(rate * samples)
+            for place, copies in itertools.product(places, COPIES):
+                rate, is_right = _run(models[:copies], places[place], expected)
+                rates.setdefault((place, copies), []).append(rate * samples)
                 if not is_right:
-                    wrong.add((place, lanes))
+                    wrong.add((place, copies))
     finally:
         for model in models:
             model.close()
     what = {"model": path.stem, "batch": samples, "type": str(images.dtype)}
     return [
         what
-        | {"images": place, "copies": lanes}
+        | {"images": place, "copies": copies}
         | (
             {"wrong": True}
-            if (place, lanes) in wrong
+            if (place, copies) in wrong
             else {"images_per_s": statistics.median(found)}
         )
-        for (place, lanes), found in rates.items()
+        for (place, copies), found in rates.items()
     ]
 
 

@@ -17,17 +17,17 @@ struct alignas(2 * sizeof(T)) Pair {
 // of rows g and g + 8, the columns 2t, 2t + 1, 2t + 8 and 2t + 9, which are channels here.
 // Finishing more values at once would need more registers than there are for blocks that share a
 // multiprocessor.
-inline constexpr int kOwnRows = 2;
-inline constexpr int kOwnChannels = 4;
-inline constexpr int kOwnSums = kOwnRows * kOwnChannels;
+inline constexpr int kLaneRows = 2;
+inline constexpr int kLaneChannels = 4;
+inline constexpr int kLaneSums = kLaneRows * kLaneChannels;
 
-LE_DEVICE constexpr int OwnColumn(int i) { return 8 * (i / 2) + i % 2; }  // counted from 2t
+LE_DEVICE constexpr int LaneColumn(int i) { return 8 * (i / 2) + i % 2; }  // counted from 2t
 
 template <class T>
-LE_DEVICE void LoadOwn(const T* from, T (&to)[kOwnChannels]) {
+LE_DEVICE void LoadLaneChannels(const T* from, T (&to)[kLaneChannels]) {
   LE_UNROLL
-  for (int i = 0; i < kOwnChannels; i += 2) {
-    const auto pair = *reinterpret_cast<const Pair<T>*>(from + OwnColumn(i));
+  for (int i = 0; i < kLaneChannels; i += 2) {
+    const auto pair = *reinterpret_cast<const Pair<T>*>(from + LaneColumn(i));
     to[i] = pair.v[0];
     to[i + 1] = pair.v[1];
   }
@@ -35,8 +35,8 @@ LE_DEVICE void LoadOwn(const T* from, T (&to)[kOwnChannels]) {
 
 // A lane's values of two fragments, which go through the steps together: see PixelColumn.
 struct PixelFragments {
-  float (&y)[kOwnRows][kOwnChannels];
-  bool (&inside)[kOwnRows];
+  float (&y)[kLaneRows][kLaneChannels];
+  bool (&inside)[kLaneRows];
   int64_t at;  // the first value's place in a tensor of `channels`
   int channels;
   int channel;
@@ -46,38 +46,38 @@ struct PixelFragments {
   template <class Compute>
   LE_DEVICE void ForEach(const Compute& compute) const {
     LE_UNROLL
-    for (int h = 0; h < kOwnRows; ++h) {
+    for (int h = 0; h < kLaneRows; ++h) {
       LE_UNROLL
-      for (int i = 0; i < kOwnChannels; ++i) compute(y[h][i], Row(h) + OwnColumn(i));
+      for (int i = 0; i < kLaneChannels; ++i) compute(y[h][i], Row(h) + LaneColumn(i));
     }
   }
   template <class Compute>
   LE_DEVICE void WithChannels(const float* values, const Compute& compute) const {
-    float own[kOwnChannels];
-    LoadOwn(values + channel, own);
+    float own[kLaneChannels];
+    LoadLaneChannels(values + channel, own);
     LE_UNROLL
-    for (int h = 0; h < kOwnRows; ++h) {
+    for (int h = 0; h < kLaneRows; ++h) {
       LE_UNROLL
-      for (int i = 0; i < kOwnChannels; ++i) compute(y[h][i], own[i]);
+      for (int i = 0; i < kLaneChannels; ++i) compute(y[h][i], own[i]);
     }
   }
   struct Tensor {
-    float v[kOwnRows][kOwnChannels];
+    float v[kLaneRows][kLaneChannels];
   };
   LE_DEVICE Tensor Load(const float* values) const {
     Tensor tensor = {};
     LE_UNROLL
-    for (int h = 0; h < kOwnRows; ++h) {
-      if (inside[h]) LoadOwn(values + Row(h), tensor.v[h]);
+    for (int h = 0; h < kLaneRows; ++h) {
+      if (inside[h]) LoadLaneChannels(values + Row(h), tensor.v[h]);
     }
     return tensor;
   }
   template <class Compute>
   LE_DEVICE void With(const Tensor& tensor, const Compute& compute) const {
     LE_UNROLL
-    for (int h = 0; h < kOwnRows; ++h) {
+    for (int h = 0; h < kLaneRows; ++h) {
       LE_UNROLL
-      for (int i = 0; i < kOwnChannels; ++i) compute(y[h][i], tensor.v[h][i]);
+      for (int i = 0; i < kLaneChannels; ++i) compute(y[h][i], tensor.v[h][i]);
     }
   }
   template <class Compute>
@@ -86,11 +86,11 @@ struct PixelFragments {
   }
   LE_DEVICE void Store(float* out) const {
     LE_UNROLL
-    for (int h = 0; h < kOwnRows; ++h) {
+    for (int h = 0; h < kLaneRows; ++h) {
       if (!inside[h]) continue;
       LE_UNROLL
-      for (int i = 0; i < kOwnChannels; i += 2) {
-        *reinterpret_cast<Pair<float>*>(out + Row(h) + OwnColumn(i)) = {{y[h][i], y[h][i + 1]}};
+      for (int i = 0; i < kLaneChannels; i += 2) {
+        *reinterpret_cast<Pair<float>*>(out + Row(h) + LaneColumn(i)) = {{y[h][i], y[h][i + 1]}};
       }
     }
   }
@@ -103,28 +103,28 @@ struct PixelRun {
 };
 
 // Tells whether each lane makes the output of the sums that it holds, instead of exchanging them.
-LE_DEVICE bool HasOwn(const Bconv2dArgs& a) {
+LE_DEVICE bool FinishesInRegisters(const Bconv2dArgs& a) {
   if (a.group_out_channels % kWarp != 0) return false;
   if (a.output.epilogue != Bconv2dOutput::kAny) return true;
   return a.output.kind == Bconv2dOutput::kFloat && a.output.after.planes == 1;
 }
 
 // The place where a lane writes words of bits: of four lanes, 0 and 1 write rows g and g + 8.
-struct OwnWords {
+struct LaneWords {
   uint32_t* words;  // the first word of the row
   bool is_there;    // whether this lane writes and the row has a pixel
 
   // Finds the place, where `pixel` is the lane's first pixel and `word` the first word of channels
   // in its fragments.
-  LE_DEVICE static OwnWords At(const Bconv2dArgs& a, int pixel, int pixels, int word, int lane) {
+  LE_DEVICE static LaneWords At(const Bconv2dArgs& a, int pixel, int pixels, int word, int lane) {
     const int own = pixel + 8 * (lane % 4);
     const int64_t words = a.out_channels / kWarp;
-    return {OutputBits(a) + (own * words + word), lane % 4 < kOwnRows && own < pixels};
+    return {OutputBits(a) + (own * words + word), lane % 4 < kLaneRows && own < pixels};
   }
 
   // Writes word `i` of the bits that the lanes found for both rows. All lanes of the warp must call
   // it.
-  LE_DEVICE void Store(int i, int lane, const uint32_t (&bits)[kOwnRows]) const {
+  LE_DEVICE void Store(int i, int lane, const uint32_t (&bits)[kLaneRows]) const {
     // Neighbouring lanes swap the bits that each has of the other's row; then pairs of lanes do the
     // same.
     const int shift = lane % 4 * 2;
