@@ -45,7 +45,7 @@ fuzz-files: setup-base build ## run CASES (100000) mutated model files in LiteRT
 bench: setup-base ## measure against other engines: PARTS="kernels convs models" RESULTS=folder
 bench-compare: setup-base ## compare results: B=after.json, and A=before.json or what is kept of such cores
 bench-docs: setup-base ## write the kept results of benchmarks into docs/performance.md
-gpu-bundle: setup-keras setup-cuda ## put all that gpu-check needs into .gpu, where there is no GPU: BASELINE=commit to compare with
+gpu-bundle: setup-hosts setup-cuda ## put all that gpu-check needs into .gpu, where there is no GPU: BASELINE=commit to compare with
 gpu-check: ## ask a GPU all that only a GPU can answer: RESULTS=folder STEPS="contract peaks" SECONDS=540; after gpu-bundle
 gpu-docs: ## write what gpu-check found into docs/gpu_results.md: RESULTS=folder (docs/gpu_results)
 zoo: setup-hosts build ## convert the models of larq_zoo, checked against Keras; prints the tables of docs/zoo.md
