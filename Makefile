@@ -83,8 +83,8 @@ release-pins:
 	@tools/release/pin.sh
 
 benchmark-binary:
-	@$(RUN_BAZEL) build $(BAZEL_FLAGS) //benchmarks/model:larq_benchmark_model
-	@echo "built bazel-bin/benchmarks/model/larq_benchmark_model"
+	@$(RUN_BAZEL) build $(BAZEL_FLAGS) //larq_engine/benchmark_model:larq_benchmark_model
+	@echo "built bazel-bin/larq_engine/benchmark_model/larq_benchmark_model"
 
 cpp-example:
 	@$(RUN_BAZEL) build $(BAZEL_FLAGS) //examples/cpp:run_model

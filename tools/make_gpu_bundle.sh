@@ -24,7 +24,7 @@ build_into() {
 }
 build_into "$folder" "${libraries[@]}" \
   //benchmarks/gpu:clocks //benchmarks/gpu:contract //benchmarks/gpu:copies //benchmarks/gpu:peaks \
-  //benchmarks/gpu:host_copies //benchmarks/gpu:layers //tests/cuda:rows_check //benchmarks/model:larq_benchmark_model
+  //benchmarks/gpu:host_copies //benchmarks/gpu:layers //tests/cuda:rows_check //larq_engine/benchmark_model:larq_benchmark_model
 git describe --always --dirty --abbrev=12 >"$folder/commit"
 
 rm -rf "$folder/baseline"

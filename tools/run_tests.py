@@ -39,8 +39,8 @@ BUILD_RULES = (
 GPU_KERNELS = r"larq_engine/kernels/cuda/"
 KERNELS = r"larq_engine/kernels/"
 PLUG_IN = r"larq_engine/(runtime|model_file|exports\.lds)"
-CPP_TESTS = r"tests/(common|cuda|fuzz|host|kernels|model_file|runtime)/.*\.(cc|h)$"
-CPP_TOOLS = r"benchmarks/(arm64|kernels|model)/.*\.(cc|h)$|tests/benchmarks/model/|examples/cpp/"
+CPP_TESTS = r"tests/(benchmark_model|common|cuda|fuzz|host|kernels|model_file|runtime)/.*\.(cc|h)$"
+CPP_TOOLS = r"(benchmarks/(arm64|kernels)|larq_engine/benchmark_model)/.*\.(cc|h)$|examples/cpp/"
 CPP = (BUILD_RULES, KERNELS, PLUG_IN, CPP_TESTS, CPP_TOOLS)
 PYTHON = (r".*\.py$", r"pyproject\.toml$", r"tests/.*/data/")
 # Documents, examples, scripts and the contents of wheels, which some tests read.

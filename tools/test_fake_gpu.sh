@@ -9,10 +9,10 @@ cd "$(dirname "$0")/.."
 folder=$PWD/.build/fake-gpu
 mkdir -p "$folder"
 tools/run_bazel.sh build //larq_engine/runtime:liblarq_engine.so //tests/cuda:liblarq_engine_cuda.so \
-  //tests/cuda/fake_driver:libcuda.so.1 //benchmarks/model:larq_benchmark_model \
+  //tests/cuda/fake_driver:libcuda.so.1 //larq_engine/benchmark_model:larq_benchmark_model \
   //benchmarks/gpu:layers
 for file in larq_engine/runtime/liblarq_engine.so tests/cuda/liblarq_engine_cuda.so \
-  tests/cuda/fake_driver/libcuda.so.1 benchmarks/model/larq_benchmark_model benchmarks/gpu/layers; do
+  tests/cuda/fake_driver/libcuda.so.1 larq_engine/benchmark_model/larq_benchmark_model benchmarks/gpu/layers; do
   install -m 755 "bazel-bin/$file" "$folder"
 done
 LD_LIBRARY_PATH=$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \

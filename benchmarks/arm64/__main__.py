@@ -23,10 +23,10 @@ from benchmarks.machine import ROOT
 from benchmarks.progress import Progress
 from larq_engine.python.text_table import align_columns
 
-TARGETS = ("//benchmarks/arm64:run_layer", "//benchmarks/model:larq_benchmark_model")
-BIN = ROOT / "bazel-bin" / "benchmarks"
-PROGRAM = BIN / "arm64" / "run_layer"
-BENCHMARK = BIN / "model" / "larq_benchmark_model"
+TARGETS = ("//benchmarks/arm64:run_layer", "//larq_engine/benchmark_model:larq_benchmark_model")
+BIN = ROOT / "bazel-bin"
+PROGRAM = BIN / "benchmarks" / "arm64" / "run_layer"
+BENCHMARK = BIN / "larq_engine" / "benchmark_model" / "larq_benchmark_model"
 LITERT = ROOT / ".emulation" / "arm64" / "packages" / "ai_edge_litert" / "libLiteRt.so"
 MACS = 56 * 56 * 64 * 64 * 9  # MACs of each layer
 QUICKNET_MACS = 16 * MACS  # binary MACs: four layers of each kind

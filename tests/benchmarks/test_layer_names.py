@@ -4,7 +4,7 @@ import pytest
 
 import larq_engine
 from larq_engine.command_line.model_facts import collect_facts
-from tests.benchmarks.test_benchmark_binary import report as benchmark
+from tests.benchmark_model.test_benchmark_binary import report as benchmark
 from tests.converter.frameworks import require_keras
 
 require_keras()
