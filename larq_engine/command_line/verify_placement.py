@@ -93,10 +93,10 @@ def verify(model: bytes, placement: Placement) -> str:
         if op.node in step_of:
             own[step_of[op.node]].append(op)
     rows = [_row(ops, _measured(ops[-1], steps[node], table.runs)) for node, ops in own.items()]
-    others = [op.seconds for op in placement.ops if op.node not in step_of]
-    others += [move.seconds for move in placement.moves]
+    others = _predicted([op for op in placement.ops if op.node not in step_of])
+    others += sum(move.seconds for move in placement.moves) * 1e3
     rest = table.ms_per_run - sum(_sum(some, table.runs) for some in steps.values())
-    rows.append(("", "the rest, and moves", "", "", f"{sum(others) * 1e3:.4f}", f"{rest:.4f}"))
+    rows.append(("", "the rest, and moves", "", "", f"{others:.4f}", f"{rest:.4f}"))
     total = f"{placement.seconds * 1e3:.4f}", f"{table.ms_per_run:.4f}"
     rows.append(("", "sum, in ms, the engine's clock running", "", "", *total))
     return "\n".join(align_columns(_COLUMNS, rows, _NUMBERS))
@@ -114,15 +114,19 @@ def _sum(steps: Sequence[ProfileRow], runs: int) -> float:
     return sum(row.ms_per_call * row.calls for row in steps) / runs
 
 
+def _predicted(ops: Sequence[PlacedOp]) -> float:
+    """Returns the milliseconds that operators are predicted to take."""
+    return sum(op.seconds or 0.0 for op in ops) * 1e3
+
+
 def _row(ops: list[PlacedOp], milliseconds: float) -> tuple[str, ...]:
     """Formats predicted and measured milliseconds of the operators that one step computes."""
-    predicted = sum(op.seconds for op in ops) * 1e3
     split = ops[-1].split
     return (
         "+".join(str(op.node) for op in ops),
         "+".join(op.op for op in ops),
         ops[-1].layer,
         ops[-1].title + ("" if split is None else f" + {device_title(split.device)}"),
-        f"{predicted:.4f}",
+        f"{_predicted(ops):.4f}",
         f"{milliseconds:.4f}",
     )

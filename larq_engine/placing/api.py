@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 
 from larq_engine import __version__
 from larq_engine.placing.device_file import apply_device, read_device
-from larq_engine.placing.placement import Placement, place_profile
+from larq_engine.placing.place_profile import place_profile
+from larq_engine.placing.placement import Placement
 from larq_engine.placing.profile_file import ProfileSource, as_profile
 from larq_engine.placing.unplaced import Verified
 

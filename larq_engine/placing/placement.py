@@ -1,32 +1,13 @@
-"""Chooses the placement of a profiled model, and says what it costs, why, and what others cost."""
+"""Describes a placement: the device of each operator, what it costs, why, and what others cost."""
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from larq_engine.placing.costs import Costs, choose_devices, costs_of
 from larq_engine.placing.device_names import device_title, memory_title
-from larq_engine.placing.greedy import greedy
-from larq_engine.placing.problem import moves_of
-from larq_engine.placing.profile_file import Device, ModelIdentity, Profile
-from larq_engine.placing.solve import Solution, solve
-from larq_engine.placing.split import (
-    Split,
-    Splits,
-    choose_splits,
-    helpers_of,
-    joules_of,
-    moves_home,
-    part_joules,
-    part_seconds,
-    seconds_of,
-)
-from larq_engine.placing.two_costs import least_product, least_within
-from larq_engine.placing.unplaced import Unplaced, Verified, find_unplaced
+from larq_engine.placing.profile_file import ModelIdentity
+from larq_engine.placing.unplaced import Unplaced, Verified
 from larq_engine.python.text_table import align_columns, counted, printable
 
 VERSION = 1
@@ -38,9 +19,6 @@ GOALS = {
     "energy": "least energy",
     "edp": "least product of energy and time",
 }
-OBJECTIVES = tuple(GOALS)
-
-AUTO = "auto"
 
 # Devices that the plug-in can use; others come from device files and are for planning.
 _ENGINE_DEVICES = ("host", "cpu", "cuda")
@@ -76,14 +54,17 @@ class PlacedOp:
     layer: str
     device: str
     kernel: str | None
-    seconds: float
+    seconds: float | None  # None: the placement's file does not tell
     joules: float | None
     elsewhere: tuple["Elsewhere", ...]
     title: str  # of the device, for people
     split: SecondHalf | None = None
+    told_reason: str | None = None  # by the placement's file; None: the costs are the reason
 
     @property
     def reason(self) -> str:
+        if self.told_reason is not None:
+            return self.told_reason
         return "; ".join([f"{_time(self.seconds)} here", *self.more_reasons])
 
     @property
@@ -166,13 +147,19 @@ class Placement:
     moves: tuple[Move, ...]
     seconds: float
     joules: float | None
-    cost: float  # of the objective, of one batch
     bound: float | None  # of all placements of whole layers; None: this one is the best
     way: str
     alternatives: tuple[Alternative, ...]
     falls_back: bool = False  # where a device or kernel is missing when the model runs
     unplaced: Unplaced | None = None  # None: no whole model was measured
     verified: Verified | None = None  # None: the placed model was not run
+
+    @property
+    def cost(self) -> float:
+        """Returns the cost of the objective, of one batch."""
+        cost = cost_of(self.objective, self.seconds, self.joules)
+        assert cost is not None
+        return cost
 
     def expected(self, seconds: float) -> float:
         """Scales a sum of rows by the ratio of measured and summed time without a placement."""
@@ -249,310 +236,13 @@ class Placement:
         return printable(f"{counted(len(self.ops), 'operator')}: {where}; {_gain(self)}")
 
 
-def place_profile(
-    profile: Profile,
-    *,
-    objective: str = "latency",
-    batch: int | str | None = None,
-    threads: int | None = None,
-    max_energy: float | None = None,
-    devices: Sequence[str] | None = None,
-    channels: Mapping[int, int] | None = None,
-    engine: str = "",
-    falls_back: bool = False,
-) -> Placement:
-    """Returns the best placement of a profiled model.
-
-    Args:
-        profile: The measured costs.
-        objective: "latency" or "throughput": least seconds; "energy": least joules; "edp": least
-            product of both.
-        batch: A batch of the profile; "auto": the one of least cost for each image; None: the
-            smallest.
-        threads: A number of threads of the profile; None: the best.
-        max_energy: The most joules that a batch may take; for "latency" and "throughput" only.
-        devices: Names of the devices that may be used; None: all.
-        channels: Output channels of the operators, by id, that two devices can share.
-        engine: The version of the engine, which the placement records.
-        falls_back: Whether an operator goes where the plug-in's options say if its device or kernel
-            is missing when the model runs; else that is an error.
-
-    Raises:
-        ValueError: The profile lacks what is asked for, or nothing can compute an operator.
-    """
-    _check(profile, objective, batch, threads, max_energy)
-    chosen = choose_devices(profile, devices)
-    _check_gpus(chosen)
-    batches = profile.batches()
-    if batch != AUTO:
-        batches = [min(batches) if batch is None else int(batch)]
-    numbers = profile.threads() if threads is None else [threads]
-    least_energy = objective == "energy"
-    needs_joules = _needs_joules(objective, max_energy)
-    shared = {} if _needs_joules(objective, max_energy) else channels or {}
-    tried: list[tuple[float, Costs, Solution, Splits]] = []
-    problem = ""
-    for size in batches:
-        for number in numbers:
-            costs = costs_of(profile, size, number, chosen, least_energy, needs_joules)
-            try:
-                _check_all_known(profile, costs, needs_joules)
-                solution = _solve(costs, objective, max_energy)
-            except ValueError as error:
-                problem = f"{_run_name(size, number)}: {error}"
-                continue
-            images = size**2 if objective == "edp" else size
-            splits = choose_splits(costs, solution.devices, shared)
-            cost = _objective_of(costs, solution.devices, splits.chosen, objective)
-            assert cost is not None
-            tried.append((cost / images, costs, solution, splits))
-    if not tried:
-        raise ValueError(problem)
-    # Among equal ones, min takes the first: the smallest batch and the fewest threads.
-    _, costs, solution, splits = min(tried, key=lambda entry: entry[0])
-    alternatives = [
-        _alternative(_run_name(other.batch, other.threads), other, found.devices, some.chosen)
-        for _, other, found, some in tried
-        if other is not costs
-    ]
-    if splits.chosen:
-        alternatives.insert(0, _alternative("each layer on one device", costs, solution.devices))
-    seconds, joules = _totals(costs, solution.devices, splits.chosen)
-    cost = _objective_of(costs, solution.devices, splits.chosen, objective)
-    assert seconds is not None and cost is not None
-    return Placement(
-        engine=engine,
-        model=profile.model,
-        batch=costs.batch,
-        threads=costs.threads,
-        objective=objective,
-        max_energy=max_energy,
-        ops=_ops(profile, costs, solution.devices, splits.chosen, objective),
-        moves=_moves(profile, costs, solution.devices, splits.chosen),
-        seconds=seconds,
-        joules=joules,
-        cost=cost,
-        bound=None if solution.exact else solution.bound,
-        way=_way(solution, splits),
-        alternatives=(*_baselines(costs), *alternatives),
-        falls_back=falls_back,
-        unplaced=find_unplaced(profile, costs.batch, costs.threads),
-    )
-
-
-def _check(
-    profile: Profile,
-    objective: str,
-    batch: int | str | None,
-    threads: int | None,
-    max_energy: float | None,
-) -> None:
-    if objective not in OBJECTIVES:
-        raise ValueError(f"objective: expected one of {', '.join(OBJECTIVES)}, got '{objective}'")
-    for what, asked, known in (
-        ("batch", batch if batch != AUTO else None, profile.batches()),
-        ("threads", threads, profile.threads()),
-    ):
-        if asked is not None and asked not in known:
-            raise ValueError(
-                f"{what}: expected one of the profile's ({', '.join(map(str, known))}), got "
-                f"{asked}; profile the model with it"
-            )
-    if _needs_joules(objective, max_energy) and all(
-        entry.joules is None for entry in profile.measurements
-    ):
-        raise ValueError(
-            f"energy: expected a profile with joules, got one without ({profile.energy}); profile "
-            "where there are counters, or with --energy SENSOR"
-        )
-    if max_energy is not None:
-        if objective not in ("latency", "throughput"):
-            raise ValueError(
-                f"max_energy: expected the objective latency or throughput, got {objective}"
-            )
-        if not (np.isfinite(max_energy) and max_energy > 0):
-            raise ValueError(f"max_energy: expected joules above 0, got {max_energy}")
-
-
-def _check_gpus(devices: Sequence[Device]) -> None:
-    """Checks that there is one GPU at most: a placement cannot name which GPU an operator is on."""
-    gpus = [device.name for device in devices if device.name.partition(":")[0] == "cuda"]
-    if len(gpus) > 1:
-        raise ValueError(
-            "devices: expected one GPU at most, as a model runs on one at a time, got "
-            f"{', '.join(gpus)}; name the devices that may be used"
-        )
-
-
-def _needs_joules(objective: str, max_energy: float | None) -> bool:
-    return objective in ("energy", "edp") or max_energy is not None
-
-
-def _check_all_known(profile: Profile, costs: Costs, needs_joules: bool) -> None:
-    table = costs.joules.op_cost if needs_joules else costs.seconds.op_cost
-    for op in profile.ops:
-        if np.isinf(table[op.id]).all():
-            names = ", ".join(device.name for device in costs.devices)
-            raise ValueError(
-                f"{op.op} (node {op.node}): expected its {'joules' if needs_joules else 'time'} on "
-                f"one of {names}, got none; take more devices, or profile it there"
-            )
-
-
-def _solve(costs: Costs, objective: str, max_energy: float | None) -> Solution:
-    if max_energy is not None:
-        try:
-            return least_within(costs.seconds, costs.joules, max_energy)
-        except ValueError as error:
-            raise ValueError(f"max_energy: {error} joules a batch") from None
-    if objective == "energy":
-        return solve(costs.joules)
-    if objective == "edp":
-        return least_product(costs.seconds, costs.joules)
-    return solve(costs.seconds)
-
-
-def _way(solution: Solution, splits: Splits) -> str:
-    if not splits.chosen:
-        return solution.way
-    how = "all sets of layers tried" if splits.all_tried else "some layers added one by one"
-    return f"{solution.way} for whole layers; then layers on two devices: {how}"
-
-
-def _totals(
-    costs: Costs, devices: Sequence[int], splits: Sequence[Split] = ()
-) -> tuple[float | None, float | None]:
-    return (
-        _known(seconds_of(costs, devices, splits)),
-        _known(joules_of(costs, devices, splits)),
-    )
-
-
-def _known(cost: float) -> float | None:
-    return cost if np.isfinite(cost) else None
-
-
-def _objective_of(
-    costs: Costs, devices: Sequence[int], splits: Sequence[Split], objective: str
-) -> float | None:
-    seconds, joules = _totals(costs, devices, splits)
+def cost_of(objective: str, seconds: float | None, joules: float | None) -> float | None:
+    """Returns what an objective makes least; None if something of it is impossible or unknown."""
     if objective == "energy":
         return joules
     if objective == "edp":
         return None if seconds is None or joules is None else seconds * joules
     return seconds
-
-
-def _ops(
-    profile: Profile,
-    costs: Costs,
-    devices: Sequence[int],
-    splits: Sequence[Split],
-    objective: str,
-) -> tuple[PlacedOp, ...]:
-    now = _objective_of(costs, devices, splits, objective)
-    split_of = {split.op: split for split in splits}
-    placed = []
-    for op, device in zip(profile.ops, devices, strict=True):
-        split = split_of.get(op.id)
-        others = [other for other in splits if other is not split]
-        elsewhere = []
-        for other in range(len(costs.devices)):
-            if other != device or split is not None:
-                moved = [*devices[: op.id], other, *devices[op.id + 1 :]]
-                cost = _objective_of(costs, moved, others, objective)
-                more = None if cost is None or now is None else cost - now
-                elsewhere.append(_elsewhere(costs, op.id, other, more, objective))
-        own = costs.measured[op.id][device]
-        assert own is not None
-        placed.append(
-            PlacedOp(
-                op.node,
-                op.op,
-                op.layer,
-                costs.devices[device].name,
-                own.kernel,
-                own.seconds.median if split is None else part_seconds(costs, devices, split),
-                own.joules if split is None else _known(part_joules(costs, devices, split)),
-                tuple(elsewhere),
-                costs.devices[device].called,
-                None if split is None else _second_half(costs, devices, splits, split),
-            )
-        )
-    return tuple(placed)
-
-
-def _elsewhere(costs: Costs, op: int, device: int, more: float | None, objective: str) -> Elsewhere:
-    unit = {"energy": "J", "edp": "J s"}.get(objective, "s")
-    name, title = costs.devices[device].name, costs.devices[device].called
-    entry = costs.measured[op][device]
-    if entry is None:
-        return Elsewhere(name, title, None, None, None, unit)
-    return Elsewhere(name, title, entry.seconds.median, entry.joules, more, unit)
-
-
-def _second_half(
-    costs: Costs, devices: Sequence[int], splits: Sequence[Split], split: Split
-) -> SecondHalf:
-    entry = costs.measured[split.op][split.second]
-    assert entry is not None
-    without = [other for other in splits if other is not split]
-    return SecondHalf(
-        costs.devices[split.second].name,
-        entry.kernel,
-        split.channels,
-        split.of,
-        seconds_of(costs, devices, without) - seconds_of(costs, devices, splits),
-    )
-
-
-def _moves(
-    profile: Profile, costs: Costs, devices: Sequence[int], splits: Sequence[Split]
-) -> tuple[Move, ...]:
-    whole = [
-        (value, source, target, 1.0, float(costs.seconds.move_cost[value, source, target]))
-        for value, source, target in moves_of(costs.seconds, devices, helpers_of(splits))
-    ]
-    parts = [
-        (move.value, move.source, move.target, move.share, move.seconds)
-        for split in splits
-        for move in moves_home(costs, devices, split)
-    ]
-    return tuple(
-        Move(
-            profile.values[value].name,
-            costs.memories[source],
-            costs.memories[target],
-            round(profile.values[value].bytes[costs.batch] * share),
-            seconds,
-        )
-        for value, source, target, share, seconds in sorted(whole + parts)
-    )
-
-
-def _baselines(costs: Costs) -> list[Alternative]:
-    """Returns what people do without a placement: one device for all that it can compute."""
-    cost = costs.seconds.op_cost
-    found = []
-    for number, device in enumerate(costs.devices):
-        can = np.isfinite(cost[:, number])
-        devices = [
-            number if able else int(row.argmin()) for able, row in zip(can, cost, strict=True)
-        ]
-        rest = "" if can.all() else "; what it cannot, where that is fastest"
-        name = f"all on {device.called}{rest}"
-        found.append(_alternative(name, costs, devices))
-    mapped, paid = greedy(costs.seconds)
-    name = "greedy, each layer moving its own (HEP-BNN)"
-    found.append(Alternative(name, _known(paid), None, costs.batch, costs.threads))
-    found.append(_alternative("the same devices, values staying where they are", costs, mapped))
-    return found
-
-
-def _alternative(
-    name: str, costs: Costs, devices: Sequence[int], splits: Sequence[Split] = ()
-) -> Alternative:
-    return Alternative(name, *_totals(costs, devices, splits), costs.batch, costs.threads)
 
 
 _COLUMNS = ("#", "operator", "layer", "device", "kernel", "time", "why")
@@ -587,7 +277,7 @@ def _lines(placement: Placement) -> list[str]:
             bound = placement.expected(bound)
         proof = f"none is below {bound:.4g}"
     lines += [
-        f"{_run_name(placement.batch, placement.threads)}: {GOALS[placement.objective]}, {proof} "
+        f"{run_name(placement.batch, placement.threads)}: {GOALS[placement.objective]}, {proof} "
         f"({placement.way})",
         f"predicted, {_basis(placement)}:",
         f"  the placement: {_bill(placement, placement.seconds, placement.joules)}",
@@ -632,8 +322,8 @@ def _bill(placement: Placement, seconds: float | None, joules: float | None) -> 
     return time if joules is None else f"{time}, {joules:.4g} J"
 
 
-def _time(seconds: float) -> str:
-    return f"{seconds * 1e3:.4g} ms"
+def _time(seconds: float | None) -> str:
+    return "unknown" if seconds is None else f"{seconds * 1e3:.4g} ms"
 
 
 def _on(device: str, kernel: str | None) -> str:
@@ -642,5 +332,6 @@ def _on(device: str, kernel: str | None) -> str:
     return f"{known}:{kernel}" if kernel and known != "host" else known
 
 
-def _run_name(batch: int, threads: int) -> str:
+def run_name(batch: int, threads: int) -> str:
+    """Describes a batch and a number of threads."""
     return f"batch {batch}, {threads} thread" + ("" if threads == 1 else "s")

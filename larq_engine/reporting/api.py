@@ -6,13 +6,13 @@ from pathlib import Path
 
 from larq_engine.placing.device_file import apply_device, read_device
 from larq_engine.placing.placement import Placement
+from larq_engine.placing.placement_file import check_placement, read_placement
 from larq_engine.placing.profile_file import ProfileSource, as_profile
 from larq_engine.python.text_table import printable
 from larq_engine.python.whole_files import write_files
 from larq_engine.reporting import card, png, svg
 from larq_engine.reporting.overlay import format_overlay
 from larq_engine.reporting.page import make_page
-from larq_engine.reporting.placement import parse_placement, read_placement
 from larq_engine.reporting.plots import draw_all
 from larq_engine.reporting.study import Study, make_study
 from larq_engine.reporting.text import format_text
@@ -88,7 +88,8 @@ def report(
     if placement is None:
         placed = None
     elif isinstance(placement, Placement):
-        placed = parse_placement(placement.to_json().encode(), known)
+        check_placement(placement, known)
+        placed = placement
     else:
         placed = read_placement(placement, known)
     made = Report(make_study(known, placed, batch, threads))

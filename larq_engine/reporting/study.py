@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 
 from larq_engine.placing import split as splitting
 from larq_engine.placing.costs import Costs, costs_of, measured_at
-from larq_engine.placing.placement import SecondHalf
+from larq_engine.placing.placement import Elsewhere, PlacedOp, Placement, SecondHalf
 from larq_engine.placing.problem import gains_of, moves_of
 from larq_engine.placing.profile_file import Measurement, Op, Profile, Timing, Total, Value
 from larq_engine.placing.unplaced import Unplaced, find_unplaced, total_of
-from larq_engine.reporting.placement import More, Placement
 
 
 @dataclass(frozen=True)
@@ -21,7 +20,7 @@ class OpStudy:
     device: str | None  # None: it was measured nowhere
     chosen: Measurement | None  # by itself there; if split, until both devices are done
     reason: str
-    elsewhere: Mapping[str, More]  # on other devices, while the other operators stay
+    elsewhere: Mapping[str, Elsewhere]  # where the additional cost is known, by device
     alone: tuple[Measurement, ...]  # of the operator without fusing, the fastest first
     fused: tuple[Measurement, ...]  # runs that include it
     split: SecondHalf | None = None
@@ -132,7 +131,8 @@ def make_study(
             f"that never were; the profile has batches {profile.batches()}, threads "
             f"{profile.threads()}"
         )
-    ops = tuple(_study_op(op, entries, placement) for op in profile.ops)
+    placed = {} if placement is None else {op.node: op for op in placement.ops}
+    ops = tuple(_study_op(op, entries, placed.get(op.node)) for op in profile.ops)
     costs = costs_of(profile, batch, threads, profile.devices)
     devices = _device_numbers(ops, costs)
     splits = _splits(ops, costs)
@@ -154,7 +154,7 @@ def _point(what: str, asked: int | None, measured: Sequence[int], placed: int | 
     return point
 
 
-def _study_op(op: Op, entries: Sequence[Measurement], placement: Placement | None) -> OpStudy:
+def _study_op(op: Op, entries: Sequence[Measurement], placed: PlacedOp | None) -> OpStudy:
     def median(entry: Measurement) -> float:
         return entry.seconds.median
 
@@ -164,12 +164,11 @@ def _study_op(op: Op, entries: Sequence[Measurement], placement: Placement | Non
     )
     device = alone[0].device if alone else None
     kernel, reason = None, "fastest here alone; no placement was given" if alone else ""
-    elsewhere: Mapping[str, More] = {}
+    elsewhere: Mapping[str, Elsewhere] = {}
     split = None
-    if placement is not None:
-        choice = placement.choices[op.node]
-        device, kernel, reason = choice.device, choice.kernel, choice.reason
-        elsewhere, split = choice.elsewhere, choice.split
+    if placed is not None:
+        device, kernel, reason, split = placed.device, placed.kernel, placed.reason, placed.split
+        elsewhere = {other.device: other for other in placed.elsewhere if other.more is not None}
     there = [entry for entry in alone if entry.device == device]
     chosen = next((entry for entry in there if kernel is None or entry.kernel == kernel), None)
     return OpStudy(op, device, chosen, reason, elsewhere, tuple(alone), tuple(fused), split)

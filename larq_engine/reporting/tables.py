@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from larq_engine.placing.device_names import memory_title
-from larq_engine.placing.placement import GOALS
+from larq_engine.placing.placement import GOALS, Placement
 from larq_engine.placing.profile_file import Device, Measurement, Timing
 from larq_engine.reporting import units
-from larq_engine.reporting.placement import More, Placement
 from larq_engine.reporting.study import OpStudy, Study
 
 Row = tuple[str, ...]
@@ -242,11 +241,9 @@ def _more(op: OpStudy, entry: Measurement) -> str:
     best = next(other for other in (*op.alone, *op.fused) if other.device == entry.device)
     if entry is not best or entry.device not in op.elsewhere:
         return ""
-    return _signed(op.elsewhere[entry.device])
-
-
-def _signed(more: More) -> str:
-    return f"{'-' if more.amount < 0 else '+'}{_amount(abs(more.amount), more.unit)}"
+    other = op.elsewhere[entry.device]
+    assert other.more is not None
+    return f"{'-' if other.more < 0 else '+'}{_amount(abs(other.more), other.unit)}"
 
 
 def _amount(amount: float, unit: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from larq_engine.command_line import main
 from larq_engine.placing.device_file import apply_device, read_device
-from larq_engine.placing.placement import place_profile
+from larq_engine.placing.place_profile import place_profile
 from larq_engine.placing.profile_file import read_profile
 from tests.reporting.profiles import write_pair
 

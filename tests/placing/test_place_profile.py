@@ -15,7 +15,7 @@ from larq_engine.placing.device_file import (
     read_device,
     shipped_devices,
 )
-from larq_engine.placing.placement import place_profile
+from larq_engine.placing.place_profile import place_profile
 from larq_engine.placing.profile_file import Measurement, Profile, Timing, parse_profile
 from larq_engine.placing.unplaced import find_unplaced
 from tests.placing.profiles import encoded, fields, profile
