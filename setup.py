@@ -1,4 +1,4 @@
-"""Builds the part of the package that pyproject.toml cannot describe: the native library, by Bazel.
+"""Builds what pyproject.toml cannot describe: the native library, by Bazel, and the package page.
 
 A wheel is for this machine, or for the platform of --plat-name (see tools/make_wheels.sh).
 """
@@ -17,7 +17,10 @@ from setuptools.command.build_py import build_py
 ROOT = Path(__file__).parent
 sys.path.append(str(ROOT / "tools"))
 
-import sbom  # noqa: E402 - it is in tools/
+import package_page  # noqa: E402 - it is in tools/
+import sbom  # noqa: E402
+
+VERSION = (ROOT / "larq_engine" / "version.txt").read_text().strip()
 
 # The tags of wheels for other systems, and the Bazel configuration that builds their library. Each
 # tag is the oldest system for which the compiler makes programs.
@@ -103,6 +106,12 @@ class NativeDistribution(Distribution):
 setup(
     cmdclass={"bdist_wheel": PlatformWheel, "build_py": BuildWithLibrary},
     distclass=NativeDistribution,
+    version=VERSION,
+    long_description=package_page.long_description(
+        (ROOT / "README.md").read_text(), package_page.PROJECT_URL, VERSION
+    ),
+    long_description_content_type="text/markdown",
+    project_urls=package_page.project_urls(package_page.PROJECT_URL, VERSION),
     # The default, build/, is the same name as BUILD where file names ignore case (macOS, Windows).
     options={"build": {"build_base": ".build"}},
 )

@@ -97,6 +97,14 @@ def test_what_is_not_pinned_is_found(modules, text, found):
     assert make_release.unpinned(text) == found
 
 
+def test_a_release_needs_an_address(modules):
+    _, make_release, _ = modules
+    make_release.check_address("https://example.org/larq_engine")
+    for url in ("", "example.org/larq_engine"):
+        with pytest.raises(make_release.CheckError, match="expected PROJECT_URL such as"):
+            make_release.check_address(url)
+
+
 def _wheel(modules, package: Path, folder: Path) -> Path:
     sbom, make_release, _ = modules
     wheel = folder / "larq_engine-1-py3-none-any.whl"

@@ -3,6 +3,7 @@
 The folder has the wheels, the source archive, SHA256SUMS, and provenance.json, which says what was
 built, from which commit and with what. Nothing is left in it unless all checks passed:
   - the tree is a commit, and CHANGELOG.md knows the version;
+  - the project has an address (tools/package_page.py), and PyPI would take the packages' pages;
   - build tools are pinned to one version and to the hashes of their files (PINS);
   - wheels are what their tags say (tools/check_wheel.py), and their SBOMs are valid CycloneDX that
     names the libraries' own hashes;
@@ -29,6 +30,10 @@ from pathlib import Path
 import provenance
 
 ROOT = Path(__file__).parents[2]
+sys.path.append(str(ROOT / "tools"))
+
+import package_page  # noqa: E402 - it is in tools/
+
 HERE = Path(__file__).parent
 # Pins of the packages that build Python's files, and of the compilers that setup.sh installs.
 BUILD_PINS = HERE / "build.txt"
@@ -72,6 +77,15 @@ def check_tree(version: str) -> str:
     if f"{heading}, not yet released" in (ROOT / "CHANGELOG.md").read_text():
         say(f"CHANGELOG.md says that {version} is not yet released; give it a date to publish it")
     return run("git", "rev-parse", "HEAD").strip()
+
+
+def check_address(url: str) -> None:
+    """Checks that the package's page has absolute links, which are made of the address."""
+    if not url.startswith("https://"):
+        raise CheckError(
+            "tools/package_page.py: expected PROJECT_URL such as 'https://example.org/engine', "
+            f"got {url!r}; links of the package's page would lead nowhere"
+        )
 
 
 def unpinned(text: str) -> list[str]:
@@ -209,6 +223,7 @@ def wheel_tags() -> dict[str, str]:
 
 def release(pythons: list[str], work: Path) -> Path:
     version = (ROOT / "larq_engine" / "version.txt").read_text().strip()
+    check_address(package_page.PROJECT_URL)
     commit = check_tree(version)
     os.environ["SOURCE_DATE_EPOCH"] = run("git", "log", "-1", "--format=%ct").strip()
     missing = [name for name in pythons if find_python(name) is None]
@@ -233,6 +248,7 @@ def release(pythons: list[str], work: Path) -> Path:
         sys.executable, ROOT / "tools" / "check_wheel.py", *wheels.values()
     ).splitlines():
         say(line)
+    run(python, "-m", "twine", "check", "--strict", archive, *wheels.values())
     here = platform.machine()
     check_recipe(python, version, wheels[here])
     say("not run here: conda's recipe, which was rendered but not built")
