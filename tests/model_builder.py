@@ -14,7 +14,7 @@ from flatbuffers import flexbuffers
 
 from tests.oracle import Conv, pack_bits, pack_planes
 
-_TYPES = {
+TENSOR_TYPES = {
     np.dtype(np.float32): schema.TensorType.FLOAT32,
     np.dtype(np.float16): schema.TensorType.FLOAT16,
     np.dtype(np.float64): schema.TensorType.FLOAT64,
@@ -72,7 +72,7 @@ class ModelBuilder:
         """Adds a tensor; -1 in `signature` is an open dimension, `data` makes a constant."""
         tensor = schema.TensorT()
         tensor.shape = np.array(shape, np.int32)
-        tensor.type = _TYPES[np.dtype(dtype)]
+        tensor.type = TENSOR_TYPES[np.dtype(dtype)]
         tensor.name = name or f"t{len(self.graph.tensors)}"
         tensor.buffer = 0
         tensor.hasRank = True
