@@ -71,6 +71,7 @@ OTHER_FILES = {
     "larq_engine/reporting/page.html",
     "larq_engine/reporting/page.js",
     "larq_engine/runtime/larq_engine.h",
+    "larq_engine/runtime/litert_abi.h",
 }
 WHEEL = re.compile(
     r"larq_engine-(?P<version>[^-]+)-py3-none-manylinux_(?P<major>\d+)_(?P<minor>\d+)_(?P<machine>x86_64|aarch64|armv7l)\.whl"

@@ -3,7 +3,7 @@
 #ifndef EXAMPLES_CPP_LITERT_H_
 #define EXAMPLES_CPP_LITERT_H_
 
-#include "litert_abi.h"
+#include "larq_engine/runtime/litert_abi.h"
 
 // clang-format off: one function in each line, which the rule for libLiteRt.so in BUILD reads.
 extern "C" {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "third_party/litert/litert_abi.h"
+#include "larq_engine/runtime/litert_abi.h"
 
 namespace larq_engine {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "larq_engine/model_file/walk.h"
-#include "third_party/litert/litert_abi.h"
+#include "larq_engine/runtime/litert_abi.h"
 
 namespace larq_engine {
 

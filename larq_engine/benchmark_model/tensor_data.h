@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "third_party/litert/litert_abi.h"
+#include "larq_engine/runtime/litert_abi.h"
 
 namespace larq_engine {
 

@@ -35,7 +35,7 @@ def built(tmp_path):
 def linked(tmp_path):
     """Builds the same sources by the line in docs/deployment.md: the engine is the plug-in."""
     program = tmp_path / "run_model"
-    command = [os.environ.get("CXX", "g++"), "-std=c++20", "-I.", "-Ithird_party/litert"]
+    command = [os.environ.get("CXX", "g++"), "-std=c++20", "-I."]
     command += ["-o", program, "examples/cpp/run_model.cc", "examples/cpp/register_engine.cc"]
     command += [f"-L{_ENGINE}", "-l:liblarq_engine.so", f"-L{_LITERT}", "-lLiteRt"]
     command += [f"-Wl,-rpath,{_ENGINE}:{_LITERT}"]
@@ -44,14 +44,26 @@ def linked(tmp_path):
 
 
 @pytest.fixture
-def by_cmake(tmp_path):
-    """Builds them by CMakeLists.txt, copied out of the tree as docs/deployment.md says."""
+def installed(tmp_path):
+    """Copies of the package what a wheel has for C++ programs, without the rest of the tree."""
+    package = tmp_path / "installed" / "larq_engine"
+    (package / "runtime").mkdir(parents=True)
+    shutil.copytree(_ROOT / "larq_engine" / "cmake", package / "cmake")
+    for header in ("larq_engine.h", "litert_abi.h"):
+        shutil.copy(_ROOT / "larq_engine" / "runtime" / header, package / "runtime")
+    shutil.copy(_ROOT / "larq_engine" / "version.txt", package)
+    (package / "liblarq_engine.so").symlink_to(_ENGINE / "liblarq_engine.so")
+    return package
+
+
+@pytest.fixture
+def by_cmake(tmp_path, installed):
+    """Builds a copy of the folder by CMakeLists.txt, out of the tree."""
     copy = tmp_path / "copy"
     shutil.copytree(_EXAMPLE, copy)
-    shutil.copy(_ROOT / "third_party" / "litert" / "litert_abi.h", copy)
     build = tmp_path / "build"
     configure = [_CMAKE, "-S", copy, "-B", build]
-    configure += [f"-Dlarq_engine_DIR={_ENGINE}/cmake", f"-DCMAKE_LIBRARY_PATH={_LITERT}"]
+    configure += [f"-Dlarq_engine_DIR={installed}/cmake", f"-DCMAKE_LIBRARY_PATH={_LITERT}"]
     for command in (configure, [_CMAKE, "--build", build]):
         subprocess.run(command, check=True)
     return build / "run_model"
@@ -77,6 +89,18 @@ def test_outputs_are_the_interpreters(how, request, tmp_path):
     assert names == ["larq_engine", "CpuAccelerator"]
 
 
+def ask(folder: Path, package: Path, asked: str, *flags: str) -> str:
+    """Returns the output of CMake for a project that asks for the package."""
+    (folder / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.16)\nproject(asking LANGUAGES NONE)\n"
+        f"find_package(larq_engine {asked})\n"
+        'message(STATUS "found: ${larq_engine_FOUND} ${larq_engine_VERSION}")\n'
+    )
+    command = [_CMAKE, "-S", folder, "-B", folder / "asked", f"-Dlarq_engine_DIR={package}/cmake"]
+    done = subprocess.run([*command, *flags], capture_output=True, text=True, check=False)
+    return " ".join((done.stdout + done.stderr).split())
+
+
 @pytest.mark.parametrize(
     ("asked", "found"),
     [
@@ -93,22 +117,60 @@ def test_outputs_are_the_interpreters(how, request, tmp_path):
 )
 def test_cmake_finds_the_version_that_is_asked_for(asked, found, tmp_path):
     """Before 1.0, another minor version may have another interface."""
-    script = tmp_path / "CMakeLists.txt"
-    script.write_text(
-        "cmake_minimum_required(VERSION 3.16)\nproject(asking LANGUAGES NONE)\n"
-        f"find_package(larq_engine {asked})\n"
-        'message(STATUS "found: ${larq_engine_FOUND} ${larq_engine_VERSION}")\n'
-    )
-    command = [
-        _CMAKE,
-        "-S",
-        tmp_path,
-        "-B",
-        tmp_path / "build",
-        f"-Dlarq_engine_DIR={_ENGINE}/cmake",
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert (f"found: 1 {larq_engine.__version__}" in done.stdout) == found, done.stdout
+    said = ask(tmp_path, _ENGINE, asked)
+    assert (f"found: 1 {larq_engine.__version__}" in said) == found, said
+
+
+def test_cmake_stops_where_a_newer_version_is_required(tmp_path):
+    said = ask(tmp_path, _ENGINE, "0.2 REQUIRED")
+    assert 'compatible with requested version "0.2"' in said
+    assert "found:" not in said
+
+
+# The first bytes of libraries, up to the number of their CPU.
+_ELF = b"\x7fELF" + bytes(14)
+_X86_64, _AARCH64, _ARMV7 = _ELF + b"\x3e\0", _ELF + b"\xb7\0", _ELF + b"\x28\0"
+_MAC = b"\xcf\xfa\xed\xfe\x0c\0\0\x01" + bytes(12)
+
+
+@pytest.mark.parametrize(
+    ("system", "processor", "library", "start"),
+    [
+        ("Linux", "x86_64", "liblarq_engine.so", _X86_64),
+        ("Linux", "AMD64", "liblarq_engine.so", _X86_64),
+        ("Linux", "aarch64", "liblarq_engine.so", _AARCH64),
+        ("Linux", "armv7l", "liblarq_engine.so", _ARMV7),
+        ("Darwin", "arm64", "liblarq_engine.dylib", _MAC),
+    ],
+)
+def test_cmake_finds_the_library_of_each_system(
+    system, processor, library, start, installed, tmp_path
+):
+    (installed / "liblarq_engine.so").unlink()
+    (installed / library).write_bytes(start)
+    target = (f"-DCMAKE_SYSTEM_NAME={system}", f"-DCMAKE_SYSTEM_PROCESSOR={processor}")
+    said = ask(tmp_path, installed, "0.1", *target)
+    assert f"found: 1 {larq_engine.__version__}" in said
+
+
+@pytest.mark.parametrize(
+    ("system", "processor", "reason"),
+    [
+        ("Linux", "aarch64", "expected a library for aarch64, got {library} for x86_64"),
+        ("Linux", "riscv64", "expected a library for riscv64, got {library} for x86_64"),
+        ("Darwin", "arm64", "expected {package}/liblarq_engine.dylib; `make build`"),
+        ("Windows", "AMD64", "got Windows: load larq_engine.dll with LoadLibrary"),
+        ("Generic", "aarch64", "expected Linux with glibc, or macOS, got Generic"),
+    ],
+)
+def test_cmake_says_why_there_is_no_library(system, processor, reason, installed, tmp_path):
+    library = installed / "liblarq_engine.so"
+    library.unlink()
+    library.write_bytes(_X86_64)
+    target = (f"-DCMAKE_SYSTEM_NAME={system}", f"-DCMAKE_SYSTEM_PROCESSOR={processor}")
+    said = ask(tmp_path, installed, "0.1 REQUIRED", *target)
+    assert reason.format(library=library, package=installed) in said
+    assert "found:" not in said
 
 
 def test_what_cannot_be_run_is_told(built, tmp_path):

@@ -4,8 +4,8 @@
 // Names, order and types are the interface and must not change. They are those of LiteRT 2.2 and
 // 2.3 (litert/c/*.h). LiteRT 2.1 has other signatures under the same names; its accelerator
 // definition differs, by which it is recognized (LiteRtAcceleratorDef).
-#ifndef THIRD_PARTY_LITERT_LITERT_ABI_H_
-#define THIRD_PARTY_LITERT_LITERT_ABI_H_
+#ifndef LARQ_ENGINE_RUNTIME_LITERT_ABI_H_
+#define LARQ_ENGINE_RUNTIME_LITERT_ABI_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -181,4 +181,4 @@ static_assert(offsetof(ProfiledEventData, elapsed_time_us) == 24);
 static_assert(offsetof(ProfiledEventData, event_metadata1) == 80);
 #endif
 
-#endif  // THIRD_PARTY_LITERT_LITERT_ABI_H_
+#endif  // LARQ_ENGINE_RUNTIME_LITERT_ABI_H_
