@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     )
     from larq_engine.converter.report import ConversionReport
     from larq_engine.placing.api import place
-    from larq_engine.profiling.profiler import ProfileResult, profile
+    from larq_engine.profiling.profiler import profile
+    from larq_engine.profiling.result import ProfileResult
     from larq_engine.reporting.api import report
 
 __version__ = Path(__file__).with_name("version.txt").read_text(encoding="utf-8").strip()
@@ -44,7 +45,7 @@ _ON_DEMAND = {
     "ConversionError": "converter.errors",
     "ConversionReport": "converter.report",
     "ConvertedModel": "converter.api",
-    "ProfileResult": "profiling.profiler",
+    "ProfileResult": "profiling.result",
     "conversion_report": "converter.api",
     "convert_keras_model": "converter.api",
     "convert_onnx": "converter.api",

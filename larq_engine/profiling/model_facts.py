@@ -1,6 +1,6 @@
 """Describes the model itself in a profile: its values and operators."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from larq_engine.converter.graph import Tensor
 from larq_engine.converter.layer_names import name_layer
@@ -8,6 +8,7 @@ from larq_engine.converter.macs import count_macs
 from larq_engine.placing import profile_file as file
 from larq_engine.profiling.network import Network
 from larq_engine.profiling.reference import Reference
+from larq_engine.profiling.work import Work, count_work
 
 
 class ModelFacts:
@@ -17,6 +18,7 @@ class ModelFacts:
         self._network = network
         self._reference = reference
         self._times = times
+        self.batch_of = {multiple: batch for batch, multiple in times.items()}
 
     def values(self) -> Iterator[file.Value]:
         """Yields values in the order in which they are made."""
@@ -49,3 +51,7 @@ class ModelFacts:
                 inputs=tuple(number[tensor] for tensor in network.reads(op)),
                 outputs=tuple(number[tensor] for tensor in op.outputs),
             )
+
+    def work(self, positions: Sequence[int], times: int) -> Work:
+        """Counts the work of operators that run together, on a multiple of the declared batch."""
+        return count_work(self._network, positions, self._reference.values, times)

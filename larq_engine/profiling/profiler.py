@@ -1,6 +1,5 @@
-"""Profiles a model: decides what to measure, measures it and makes the profile."""
+"""Profiles a model: decides what to measure, and measures it."""
 
-import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,21 +9,19 @@ from typing import Any, TypeVar
 import numpy as np
 
 from larq_engine.converter.lce_ops import is_ours
-from larq_engine.placing import profile_file as file
 from larq_engine.profiling import energy, machine
 from larq_engine.profiling.compare import find_difference
 from larq_engine.profiling.cut_trial import CutTrial
 from larq_engine.profiling.empty import EmptyRun
 from larq_engine.profiling.interrupts import Interrupts
-from larq_engine.profiling.limits import Limits
-from larq_engine.profiling.links import measure_links
+from larq_engine.profiling.make_result import Samples, make_result
 from larq_engine.profiling.model_facts import ModelFacts
 from larq_engine.profiling.network import Network
-from larq_engine.profiling.noise import Noise
 from larq_engine.profiling.reference import Reference
 from larq_engine.profiling.request import Request
+from larq_engine.profiling.result import ProfileResult
 from larq_engine.profiling.rounds import TrialGroup, measure_groups
-from larq_engine.profiling.rows import Key, Row, Rows, Share, summarize
+from larq_engine.profiling.rows import Key, summarize
 from larq_engine.profiling.run_config import (
     AUTO,
     CPU,
@@ -37,68 +34,14 @@ from larq_engine.profiling.run_config import (
 from larq_engine.profiling.whole import (
     Layout,
     ModelRun,
-    WholeTimes,
     WholeTrial,
     lay_out,
     placement_of,
 )
-from larq_engine.profiling.work import count_work
-from larq_engine.python import library
-from larq_engine.python.frames import make_frame
 from larq_engine.python.progress import count_measurements
 
 # Most bytes that the open candidates read and write; more candidates are measured in parts.
 _MOST_BYTES = 1 << 30
-
-
-@dataclass(frozen=True)
-class ProfileResult:
-    """A profile, and what else is worth knowing about the measurement.
-
-    Attributes:
-        profile: The profile itself, which `save` writes.
-        shares: How the time of each whole model divides into its rows.
-        wrong: Candidates (operators on a device with a kernel) that computed wrong results and so
-            have no time.
-        noise: How quiet the machine was.
-    """
-
-    profile: file.Profile
-    shares: tuple[Share, ...]
-    wrong: tuple[str, ...]
-    noise: str
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the profile's file."""
-        file.write_profile(self.profile, path)
-
-    def to_pandas(self) -> Any:
-        """Returns a pandas.DataFrame with a row for each operator, or run, on each device.
-
-        Times are in seconds, and operators are numbered as in the file.
-
-        Raises:
-            ImportError: pandas is not installed.
-        """
-        from larq_engine.profiling.table import records
-
-        return make_frame(records(self.profile))
-
-    def __str__(self) -> str:
-        from larq_engine.profiling.table import format_result
-
-        return format_result(self)
-
-    def __repr__(self) -> str:
-        from larq_engine.profiling.table import summarize
-
-        return f"<ProfileResult of {summarize(self)}>"
-
-    def _repr_html_(self) -> str:
-        """Returns the table as HTML, for notebooks."""
-        from larq_engine.profiling.table import format_result_html
-
-        return format_result_html(self)
 
 
 @dataclass(frozen=True)
@@ -183,17 +126,12 @@ class _Profiler:
         self._batches = request.batches or (self._reference.declared,)
         self._times = {batch: self._reference.times(batch) for batch in self._batches}
         self._others = np.ones(self._network.constant_bytes // 8, np.int64)
-        self._noise = Noise()
-        self._empty = {threads: EmptyRun(threads, runtime) for threads in request.threads}
+        empty = {threads: EmptyRun(threads, runtime) for threads in request.threads}
+        self._samples = Samples(empty=empty)
         self._meters = dict.fromkeys((CPU, HOST), meter)
         for gpu in request.gpus:
             self._meters[gpu] = energy.gpu_meter(int(gpu.partition(":")[2] or 0))
-        self._wrong: list[str] = []
         self._layouts: dict[tuple[RunConfig, int], Layout] = {}
-        self._wholes: list[WholeTimes] = []
-        self._cut: dict[Key, file.Timing] = {}
-        self._joules: dict[Key | ModelRun, float | None] = {}
-        self._is_right: set[Key] = set()
 
     def run(self) -> ProfileResult:
         model_runs = list(self._model_runs())
@@ -207,7 +145,14 @@ class _Profiler:
                 self._measure_wholes(chunk, progress)
             for part in self._chunks(parts, lambda spec: spec.ops):
                 self._measure_parts(part, progress)
-        return self._result()
+        return make_result(
+            self._request,
+            ModelFacts(self._network, self._reference, self._times),
+            self._samples,
+            self._machine,
+            {device: meter.source for device, meter in self._meters.items()},
+            self._runtime,
+        )
 
     # ---- What to measure -------------------------------------------------------------------------
 
@@ -308,18 +253,18 @@ class _Profiler:
             if problem is None:
                 trials.append(WholeTrial(model_run, runner))
             else:
-                self._wrong.append(f"the whole model ({model_run.config}): {problem}")
+                self._samples.wrong.append(f"the whole model ({model_run.config}): {problem}")
         self._measure_lanes(
             [TrialGroup([trial], _is_one_thread(trial.times.model_run.config)) for trial in trials],
             progress,
             len(model_runs) - len(trials),
         )
         for trial in trials:
-            self._wholes.append(trial.times)
+            self._samples.wholes.append(trial.times)
             model_run = trial.times.model_run
             if model_run.fuse and model_run.config.kernel == AUTO:
                 meter = self._meters[model_run.config.device]
-                self._joules[model_run] = meter.measure(trial.runner.time_ns)
+                self._samples.joules[model_run] = meter.measure(trial.runner.time_ns)
 
     # ---- Parts -----------------------------------------------------------------------------------
 
@@ -338,21 +283,21 @@ class _Profiler:
                 groups.setdefault((spec.config, spec.times), []).append(trial)
                 opened.append((key, trial))
             elif spec.config.kernel == AUTO:
-                self._joules[key] = self._meters[key.device].measure(runner.time_ns)
-        for empty in self._empty.values():
+                self._samples.joules[key] = self._meters[key.device].measure(runner.time_ns)
+        for empty in self._samples.empty.values():
             empty.measure()
         self._measure_lanes(
             [TrialGroup(trials, _is_one_thread(config)) for (config, _), trials in groups.items()],
             progress,
             len(wanted) - len(groups),
         )
-        for empty in self._empty.values():
+        for empty in self._samples.empty.values():
             empty.measure()
         for key, trial in opened:
-            base = 0.0 if trial.on_device else self._empty[key.threads].seconds
-            self._cut[key] = summarize(trial.seconds, base)
+            base = 0.0 if trial.on_device else self._samples.empty[key.threads].seconds
+            self._samples.cut[key] = summarize(trial.seconds, base)
             if trial.runner.config.kernel == AUTO:
-                self._joules[key] = self._meters[key.device].measure(trial.runner.time_ns)
+                self._samples.joules[key] = self._meters[key.device].measure(trial.runner.time_ns)
 
     def _try(self, spec: _Spec) -> tuple[Key, Runner] | None:
         """Opens operators and compares what they compute; returns None if they are no candidate."""
@@ -370,15 +315,15 @@ class _Profiler:
         if config.kernel not in (AUTO, kernel):
             return None  # The kernel is for other operators.
         key = Key(spec.ops, config.device, config.threads, spec.times, kernel)
-        if key in self._is_right:
+        if key in self._samples.is_right:
             return None
         rounds = len(spec.ops) > 1 or not all(cut.is_ours)
         problem = self._find_difference(runner, rounds=rounds)
         if problem is not None:
             names = ", ".join(map(self._describe, spec.ops))
-            self._wrong.append(f"{names} ({config}): {problem}")
+            self._samples.wrong.append(f"{names} ({config}): {problem}")
             return None
-        self._is_right.add(key)
+        self._samples.is_right.add(key)
         return key, runner
 
     def _find_difference(self, runner: Runner, *, rounds: bool) -> str | None:
@@ -396,102 +341,8 @@ class _Profiler:
             self._interrupts.check()
             progress(1)
 
-        measure_groups(groups, self._rounds, self._limit, self._noise, go_on)
+        measure_groups(groups, self._rounds, self._limit, self._samples.noise, go_on)
         progress(skipped * self._rounds)
-
-    # ---- The result ------------------------------------------------------------------------------
-
-    def _result(self) -> ProfileResult:
-        batch_of = {times: batch for batch, times in self._times.items()}
-        rows = Rows(self._wholes, self._cut, self._is_right)
-        limits = Limits(self._runtime)
-        links = [
-            link
-            for gpu in self._request.gpus
-            for link in measure_links(RunConfig(gpu, 1), self._runtime, gpu)
-        ]
-        totals = [
-            (
-                whole,
-                file.Total(
-                    batch_of[whole.model_run.times],
-                    whole.model_run.config.device,
-                    whole.model_run.config.threads,
-                    summarize(whole.seconds),
-                    self._joules[whole.model_run],
-                ),
-            )
-            for whole in self._wholes
-            if whole.model_run in self._joules
-        ]
-        facts = ModelFacts(self._network, self._reference, self._times)
-        profile = file.Profile(
-            engine=library.version(),
-            model=file.ModelIdentity(
-                self._request.name,
-                hashlib.sha256(self._request.content).hexdigest(),
-                len(self._request.content),
-            ),
-            values=tuple(facts.values()),
-            ops=tuple(facts.ops()),
-            devices=tuple(self._devices()),
-            links=tuple(links),
-            measurements=tuple(
-                file.Measurement(
-                    ops=key.ops,
-                    batch=batch_of[key.times],
-                    device=key.device,
-                    threads=key.threads,
-                    kernel=key.kernel,
-                    seconds=row.seconds,
-                    joules=self._joules.get(key),
-                    limit_seconds=limits.seconds(
-                        count_work(self._network, key.ops, self._reference.values, key.times),
-                        key.device,
-                        key.threads,
-                        key.kernel,
-                    ),
-                    cut_seconds=row.cut,
-                )
-                for key, row in sorted(rows.rows.items(), key=self._place_in_file)
-            ),
-            totals=tuple(total for _, total in totals),
-            machine={
-                **self._machine,
-                **limits.describe(),
-                "noise": str(self._noise),
-                "empty_invocation_seconds": min(e.seconds for e in self._empty.values()),
-            },
-            energy=self._energy(),
-        )
-        shares = tuple(rows.share(whole, total, links) for whole, total in totals)
-        return ProfileResult(profile, shares, tuple(self._wrong), str(self._noise))
-
-    def _place_in_file(self, row: tuple[Key, Row]) -> tuple[int, ...]:
-        """Sorts rows: single operators of a device come first, in the order of the model."""
-        key = row[0]
-        device = self._request.devices.index(key.device)
-        return key.times, key.threads, device, int(len(key.ops) > 1), *key.ops
-
-    def _energy(self) -> str:
-        sources = {
-            device: meter.source
-            for device, meter in self._meters.items()
-            if device != HOST  # The host's energy is that of the CPU.
-        }
-        if len(sources) == 1:
-            return next(iter(sources.values()))
-        return "; ".join(f"{device}: {source}" for device, source in sources.items())
-
-    def _devices(self) -> Iterator[file.Device]:
-        cpu = self._machine["cpu"]
-        for device in self._request.devices:
-            if device == CPU:
-                yield file.Device(CPU, f"larq_engine {library.version()} on {cpu}", "host")
-            elif device == HOST:
-                yield file.Device(HOST, machine.host_title(self._runtime), "host")
-            else:
-                yield file.Device(device, self._request.gpus[device], device)
 
 
 def _is_one_thread(config: RunConfig) -> bool:

@@ -18,22 +18,13 @@ from larq_engine.profiling.whole import ModelRun, WholeTimes
 
 @dataclass(frozen=True)
 class Key:
-    """Identity of a row: operators, device, threads, multiple of the batch, and kernel."""
+    """Identity of a row: operators, device, threads, multiple of the declared batch, and kernel."""
 
     ops: tuple[int, ...]
     device: str
     threads: int
     times: int
     kernel: str | None
-
-
-@dataclass(frozen=True)
-class Row:
-    """Time of a row; `cut` has the seconds of the operators cut out, if they were."""
-
-    key: Key
-    seconds: file.Timing
-    cut: float | None
 
 
 @dataclass(frozen=True)
@@ -79,6 +70,7 @@ class Rows:
         wholes: The whole models; an operator's row comes from the first that has it.
         cut: Times of operators that were cut out of the model.
         is_right: Keys of the rows whose results were compared and found right.
+        batch_of: The batch of each multiple of the declared one.
     """
 
     def __init__(
@@ -86,21 +78,33 @@ class Rows:
         wholes: Sequence[WholeTimes],
         cut: Mapping[Key, file.Timing],
         is_right: set[Key],
+        batch_of: Mapping[int, int],
     ) -> None:
         self._wholes = wholes
         self._cut = cut
-        self.rows: dict[Key, Row] = {}
+        self._batch_of = batch_of
+        self.rows: dict[Key, file.Measurement] = {}
         for whole in wholes:
             for ops, kernel in whole.layout.groups.items():
                 device = _device_of(ops, whole)
                 key = _key(whole.model_run, ops, device, kernel)
                 if key in is_right and key not in self.rows:
-                    timing = summarize(whole.groups[ops])
-                    self.rows[key] = Row(key, timing, None)
+                    self.rows[key] = self._row(key, summarize(whole.groups[ops]), None)
         for key, timing in cut.items():
             if key not in self.rows:
                 seconds = _scale(timing, self._factor(key))
-                self.rows[key] = Row(key, seconds, timing.median)
+                self.rows[key] = self._row(key, seconds, timing.median)
+
+    def _row(self, key: Key, seconds: file.Timing, cut: float | None) -> file.Measurement:
+        return file.Measurement(
+            ops=key.ops,
+            batch=self._batch_of[key.times],
+            device=key.device,
+            threads=key.threads,
+            kernel=key.kernel,
+            seconds=seconds,
+            cut_seconds=cut,
+        )
 
     def _factor(self, key: Key) -> float:
         """Returns the ratio of an operator's time in the model to its time cut out."""
@@ -142,7 +146,8 @@ class Rows:
         return Share(
             total,
             moves + sum(row.seconds.median for row in found),
-            moves + sum(row.seconds.median if row.cut is None else row.cut for row in found),
+            moves
+            + sum(r.seconds.median if r.cut_seconds is None else r.cut_seconds for r in found),
             tuple(sorted(op for key in wanted if key not in self.rows for op in key.ops)),
         )
 

@@ -1,10 +1,14 @@
-"""Makes a table of times: a row for each step of the plug-in, and one for the host's share."""
+"""Rows of times as tables: as text, as HTML, for pandas, and as JSON.
+
+Makes such a table of the plug-in's steps: a row for each, and one for the host's share.
+"""
 
 import json
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from larq_engine.python.frames import make_frame
 from larq_engine.python.text_table import align_columns, counted, format_html, printable_lines
@@ -14,6 +18,9 @@ _TITLES = ("op", "layer", "kernel", "calls", "ms/call", "%", "GMAC/s")
 _PLACED_TITLES = ("node", "op", "layer", "device", *_TITLES[2:])
 _NUMBERS = ("node", *_TITLES[3:])
 
+# Titles, the cells of each row, and the titles of columns that align right.
+Columns: TypeAlias = tuple[Sequence[str], Sequence[Sequence[str]], Sequence[str]]
+
 # The `op` of the row that stands for everything that the plug-in did not run.
 HOST = "host runtime"
 
@@ -22,17 +29,20 @@ HOST = "host runtime"
 class ProfileRow:
     """The time of one step of the plug-in, or of everything that the host ran itself.
 
+    A row of `larq_engine.profile` is the time of an operator, or of several, on one device.
+
     Attributes:
-        op: The operator.
-        name: The layer that the operator belongs to, as the conversion's report names it.
+        op: The operator; of several, their names joined by "+".
+        name: The layer that the operator belongs to, as the conversion's report names it; of
+            several operators, the layer of the one that multiplies most.
         tensor: The name in the file of the step's output.
         node: The operator's number in its graph, by which placements name it; -1 for the host's
             row.
         device: The device that computes the step; for a transfer, its destination.
         kernel: The kernel that computes the step.
         calls: The number of runs.
-        ms_per_call: The mean time.
-        percent: The share of the time of all runs.
+        ms_per_call: The mean time; for `larq_engine.profile` the median.
+        percent: The share of the time of all runs, or of the whole model as that device runs it.
         gmac_per_s: Billions of products a second, for operators that multiply.
         subgraph: The number of the node's graph in the file; -1 if the host does not tell it.
         absorbed: Other nodes of that graph, which never run, as this step computes their results.
@@ -51,9 +61,43 @@ class ProfileRow:
     subgraph: int = 0
     absorbed: tuple[int, ...] = ()
 
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the row as plain values, ready for JSON."""
+        return asdict(self) | {"absorbed": list(self.absorbed)}
+
+
+class RowTable(ABC):
+    """Rows of times, which all functions that profile return."""
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[ProfileRow]: ...
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def _columns(self) -> Columns:
+        """Returns what is shown of all rows."""
+
+    @abstractmethod
+    def _summary(self) -> str:
+        """Returns the line that stands below the table."""
+
+    def to_pandas(self) -> Any:
+        """Returns the rows as a pandas.DataFrame.
+
+        Raises:
+            ImportError: pandas is not installed.
+        """
+        return make_frame([row.to_dict() for row in self])
+
+    def _repr_html_(self) -> str:
+        """Returns the table as HTML, for notebooks."""
+        return format_html(*self._columns(), self._summary())
+
 
 @dataclass(frozen=True)
-class ProfileTable:
+class ProfileTable(RowTable):
     """Rows in the order of the operators, the host's row last; `str()` gives an aligned table."""
 
     rows: tuple[ProfileRow, ...]
@@ -68,38 +112,22 @@ class ProfileTable:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the table as plain values, ready for JSON."""
-        rows = [asdict(row) | {"absorbed": list(row.absorbed)} for row in self.rows]
-        return asdict(self) | {"rows": rows}
+        return asdict(self) | {"rows": [row.to_dict() for row in self.rows]}
 
     def to_json(self) -> str:
         """Returns the table as JSON text."""
         return json.dumps(self.to_dict(), indent=2)
 
-    def to_pandas(self) -> Any:
-        """Returns the rows as a pandas.DataFrame.
-
-        Raises:
-            ImportError: pandas is not installed.
-        """
-        return make_frame(self.to_dict()["rows"])
-
     def __repr__(self) -> str:
         return f"<ProfileTable of {counted(len(self.rows), 'row')}: {self._summary()}>"
 
     def __str__(self) -> str:
-        titles, cells = self._columns()
-        lines = align_columns(titles, cells, _NUMBERS)
-        return printable_lines([*lines, self._summary()])
+        return printable_lines([*align_columns(*self._columns()), self._summary()])
 
-    def _repr_html_(self) -> str:
-        """Returns the table as HTML, for notebooks."""
-        titles, cells = self._columns()
-        return format_html(titles, cells, _NUMBERS, self._summary())
-
-    def _columns(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+    def _columns(self) -> Columns:
         if {row.device for row in self.rows} <= {"cpu", ""}:
-            return _TITLES, list(map(_cells, self.rows))
-        return _PLACED_TITLES, [_placed_cells(row) for row in self.rows]
+            return _TITLES, list(map(_cells, self.rows)), _NUMBERS
+        return _PLACED_TITLES, [_placed_cells(row) for row in self.rows], _NUMBERS
 
     def _summary(self) -> str:
         return f"{self.ms_per_run:.3f} ms per run, mean of {self.runs} runs"

@@ -95,7 +95,7 @@ def test_what_was_measured_is_kept_if_nobody_reads_the_table(model, tmp_path, mo
     def refuse(self):
         raise BrokenPipeError
 
-    monkeypatch.setattr("larq_engine.profiling.profiler.ProfileResult.__str__", refuse)
+    monkeypatch.setattr("larq_engine.profiling.result.ProfileResult.__str__", refuse)
     monkeypatch.setattr("larq_engine.command_line.program.os.dup2", lambda *_: None)
     output = tmp_path / "profile.json"
     _run(model, "-o", output)

@@ -57,11 +57,14 @@ def _cut(**changes):
 
 
 def _seconds(rows):
-    return {(key.ops, key.device): (row.seconds.median, row.cut) for key, row in rows.rows.items()}
+    return {
+        (key.ops, key.device): (row.seconds.median, row.cut_seconds)
+        for key, row in rows.rows.items()
+    }
 
 
 def test_the_engines_rows_are_within_the_model_and_the_hosts_in_proportion():
-    rows = Rows([_FUSED, _SINGLE, _HOST], _cut(), _OURS | set(_cut()))
+    rows = Rows([_FUSED, _SINGLE, _HOST], _cut(), _OURS | set(_cut()), {1: 1})
     assert _seconds(rows) == {
         ((1, 2), "cpu"): (4.0, None),
         ((1,), "cpu"): (3.0, None),  # from the first model that has it, not from the host's
@@ -79,7 +82,7 @@ def test_the_engines_rows_are_within_the_model_and_the_hosts_in_proportion():
     ("whole", "sum_of_rows", "cut"), [(_FUSED, 10.0, 16.0), (_HOST, 19.0, 35.0)]
 )
 def test_what_a_whole_model_is_made_of(whole, sum_of_rows, cut):
-    rows = Rows([_FUSED, _SINGLE, _HOST], _cut(), _OURS | set(_cut()))
+    rows = Rows([_FUSED, _SINGLE, _HOST], _cut(), _OURS | set(_cut()), {1: 1})
     total = Total(1, whole.model_run.config.device, 1, Timing(whole.seconds[0]))
     share = rows.share(whole, total, [])
     assert (share.rows, share.cut, share.missing) == (sum_of_rows, cut, ())
@@ -90,7 +93,7 @@ def test_what_is_missing_is_said_and_nothing_stands_in_for_it():
     """A part of the time that is left for the host is of an operator that has no time."""
     cut = _cut()
     del cut[_key((3,), "host")]
-    rows = Rows([_FUSED, _SINGLE, _HOST], cut, {_key((1,), "cpu", "row")} | set(cut))
+    rows = Rows([_FUSED, _SINGLE, _HOST], cut, {_key((1,), "cpu", "row")} | set(cut), {1: 1})
     assert _seconds(rows)[(0,), "host"] == (8.0, 8.0)
     share = rows.share(_FUSED, Total(1, "cpu", 1, Timing(10.0)), [])
     assert share.missing == (1, 2, 3)

@@ -1,13 +1,16 @@
 """Objects are shown as a line that says what a person wants to know of them."""
 
+import math
 import sys
 import types
+from dataclasses import fields, replace
 
 import pytest
 
 import larq_engine
 from larq_engine.batch import Predictor
 from larq_engine.converter.example import example_model
+from larq_engine.python.profile import ProfileRow, RowTable
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +76,38 @@ def test_pandas_gets_a_row_for_each_measurement(model, result):
     assert convolution["nodes"] == "2" and convolution["layer"] and convolution["macs"] > 0
     table = larq_engine.Interpreter(model).profile(runs=1)
     assert table.to_pandas() == table.to_dict()["rows"]
+
+
+def test_all_profiles_have_one_kind_of_row(model, result):
+    table = larq_engine.Interpreter(model).profile(runs=1)
+    for made in (result, table):
+        assert isinstance(made, RowTable) and len(made) == len(list(made)) > 0
+        for row in made:
+            assert isinstance(row, ProfileRow)
+            assert {field.name for field in fields(ProfileRow)} <= row.to_dict().keys()
+    theirs = next(row for row in table if row.op == "LceBconv2d")
+    ours = next(row for row in result if row.op == "LceBconv2d" and row.device == "cpu")
+    for name in ("name", "tensor", "node", "device", "kernel"):
+        assert getattr(ours, name) == getattr(theirs, name)
+
+
+def test_a_row_is_its_measurement_and_has_a_share_of_its_devices_whole_model(result):
+    wholes = {total.device: total.seconds.median for total in result.profile.totals}
+    for row, entry in zip(result, result.profile.measurements, strict=True):
+        assert row.measurement is entry
+        assert (row.device, row.kernel or None) == (entry.device, entry.kernel)
+        assert (row.calls, row.ms_per_call) == (entry.seconds.runs, 1e3 * entry.seconds.median)
+        assert row.percent == pytest.approx(100 * entry.seconds.median / wholes[row.device])
+        assert row.nodes == tuple(result.profile.ops[op].node for op in entry.ops)
+        assert sorted((row.node, *row.absorbed)) == list(row.nodes)
+        assert (row.gmac_per_s is not None) == (row.macs > 0 and row.ms_per_call > 0)
+    titles = next(line for line in str(result).splitlines() if line.startswith("ops ")).split()
+    assert titles[7:9] == ["ms", "%"]
+
+
+def test_a_row_without_a_whole_model_has_no_share(result):
+    rows = replace(result, profile=replace(result.profile, totals=())).rows
+    assert all(math.isnan(row.percent) for row in rows)
 
 
 def test_without_pandas_an_error_says_how_to_get_it(monkeypatch, model, result):

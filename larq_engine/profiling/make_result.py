@@ -1,0 +1,137 @@
+"""Makes the profile, and the result around it, of all that was measured."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from larq_engine.placing import profile_file as file
+from larq_engine.profiling import machine
+from larq_engine.profiling.empty import EmptyRun
+from larq_engine.profiling.limits import Limits
+from larq_engine.profiling.links import measure_links
+from larq_engine.profiling.model_facts import ModelFacts
+from larq_engine.profiling.noise import Noise
+from larq_engine.profiling.request import Request
+from larq_engine.profiling.result import ProfileResult
+from larq_engine.profiling.rows import Key, Rows, summarize
+from larq_engine.profiling.run_config import CPU, HOST, RunConfig
+from larq_engine.profiling.whole import ModelRun, WholeTimes
+from larq_engine.python import library
+
+
+@dataclass
+class Samples:
+    """Everything that was measured of a model.
+
+    Attributes:
+        wholes: The whole models.
+        cut: Times of operators that were cut out of the model.
+        joules: The energy of rows and of whole models; None where nothing measures it.
+        is_right: Keys of the rows whose results were compared and found right.
+        wrong: Descriptions of the candidates whose results were wrong.
+        noise: How quiet the machine was.
+        empty: Invocations that compute nothing, by the number of threads.
+    """
+
+    wholes: list[WholeTimes] = field(default_factory=list)
+    cut: dict[Key, file.Timing] = field(default_factory=dict)
+    joules: dict[Key | ModelRun, float | None] = field(default_factory=dict)
+    is_right: set[Key] = field(default_factory=set)
+    wrong: list[str] = field(default_factory=list)
+    noise: Noise = field(default_factory=Noise)
+    empty: dict[int, EmptyRun] = field(default_factory=dict)
+
+
+def make_result(
+    request: Request,
+    facts: ModelFacts,
+    samples: Samples,
+    described: Mapping[str, Any],
+    sources: Mapping[str, str],
+    runtime: str | None,
+) -> ProfileResult:
+    """Makes the result; measures what depends on the machine alone, which are limits and links.
+
+    Args:
+        request: What was to be measured.
+        facts: What is known of the model.
+        samples: What was measured.
+        described: The machine.
+        sources: Where each device's energy comes from.
+        runtime: The host's package.
+    """
+    rows = Rows(samples.wholes, samples.cut, samples.is_right, facts.batch_of)
+    limits = Limits(runtime)
+    links = [
+        link for gpu in request.gpus for link in measure_links(RunConfig(gpu, 1), runtime, gpu)
+    ]
+    totals = [
+        (
+            whole,
+            file.Total(
+                facts.batch_of[whole.model_run.times],
+                whole.model_run.config.device,
+                whole.model_run.config.threads,
+                summarize(whole.seconds),
+                samples.joules[whole.model_run],
+            ),
+        )
+        for whole in samples.wholes
+        if whole.model_run in samples.joules
+    ]
+
+    def place_in_file(key: Key) -> tuple[int, ...]:
+        """Sorts rows: single operators of a device come first, in the order of the model."""
+        device = request.devices.index(key.device)
+        return key.times, key.threads, device, int(len(key.ops) > 1), *key.ops
+
+    measurements = [
+        replace(
+            rows.rows[key],
+            joules=samples.joules.get(key),
+            limit_seconds=limits.seconds(
+                facts.work(key.ops, key.times), key.device, key.threads, key.kernel
+            ),
+        )
+        for key in sorted(rows.rows, key=place_in_file)
+    ]
+    profile = file.Profile(
+        engine=library.version(),
+        model=file.ModelIdentity(
+            request.name, hashlib.sha256(request.content).hexdigest(), len(request.content)
+        ),
+        values=tuple(facts.values()),
+        ops=tuple(facts.ops()),
+        devices=tuple(_devices(request, str(described["cpu"]), runtime)),
+        links=tuple(links),
+        measurements=tuple(measurements),
+        totals=tuple(total for _, total in totals),
+        machine={
+            **described,
+            **limits.describe(),
+            "noise": str(samples.noise),
+            "empty_invocation_seconds": min(run.seconds for run in samples.empty.values()),
+        },
+        energy=_energy(sources),
+    )
+    shares = tuple(rows.share(whole, total, links) for whole, total in totals)
+    return ProfileResult(profile, shares, tuple(samples.wrong), str(samples.noise))
+
+
+def _energy(sources: Mapping[str, str]) -> str:
+    # The host's energy is that of the CPU.
+    told = {device: source for device, source in sources.items() if device != HOST}
+    if len(told) == 1:
+        return next(iter(told.values()))
+    return "; ".join(f"{device}: {source}" for device, source in told.items())
+
+
+def _devices(request: Request, cpu: str, runtime: str | None) -> Iterator[file.Device]:
+    for device in request.devices:
+        if device == CPU:
+            yield file.Device(CPU, f"larq_engine {library.version()} on {cpu}", "host")
+        elif device == HOST:
+            yield file.Device(HOST, machine.host_title(runtime), "host")
+        else:
+            yield file.Device(device, request.gpus[device], device)
