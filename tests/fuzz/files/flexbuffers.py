@@ -11,6 +11,8 @@ from typing import Any
 
 from flatbuffers import flexbuffers
 
+from tests.model_builder import flexbuffer_map
+
 _KEYS = (
     "channels_in", "dilation_height_factor", "dilation_width_factor", "fused_activation_function",
     "pad_values", "padding", "stride_height", "stride_width", "filter_height", "filter_width",
@@ -31,15 +33,6 @@ def _values(content: bytes) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _dump(options: dict[str, Any]) -> bytes:
-    builder = flexbuffers.Builder()
-    with builder.Map():
-        for key in sorted(options):
-            builder.Key(key)
-            builder.Add(options[key])
-    return bytes(builder.Finish())
-
-
 def with_other_value(content: bytes, r: Random) -> bytes:
     """Returns a valid map with a value changed, left out or added."""
     options = _values(content)
@@ -53,7 +46,7 @@ def with_other_value(content: bytes, r: Random) -> bytes:
         options[key] = r.choice(([1, 2], {"a": 1}, [[]], {}))
     else:
         options[key] = r.choice(_NUMBERS)
-    return _dump(options)
+    return flexbuffer_map(options)
 
 
 def with_other_structure(content: bytes, r: Random) -> bytes:

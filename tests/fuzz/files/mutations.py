@@ -92,6 +92,32 @@ def _tensor(model: Model, graph: Graph, r: Random) -> tuple[Any, str]:
     return graph.edit("tensors", number), _name_of_user(model, graph, number)
 
 
+def _of_operator(change: Callable[[Model, Graph, Any, Random], None]) -> Mutation:
+    """Makes a mutation of what changes an operator of a graph."""
+
+    def mutate(model: Model, r: Random) -> str:
+        graph = _graph(model, r)
+        operator = _operator(model, graph, r)
+        if operator is None:
+            return ""
+        change(model, graph, operator, r)
+        return op_name(model, operator)
+
+    return mutate
+
+
+def _of_tensor(change: Callable[[Model, Any, Random], None]) -> Mutation:
+    """Makes a mutation of what changes a tensor."""
+
+    def mutate(model: Model, r: Random) -> str:
+        tensor, name = _tensor(model, _graph(model, r), r)
+        if name:
+            change(model, tensor, r)
+        return name
+
+    return mutate
+
+
 def _constants(model: Model, graph: Graph) -> list[int]:
     buffers = model.buffers or ()
     return [
@@ -208,16 +234,12 @@ def _read_before_written(model: Model, r: Random) -> str:
     return op_name(model, operator)
 
 
-def _tensor_numbers(model: Model, r: Random) -> str:
-    graph = _graph(model, r)
-    operator = _operator(model, graph, r)
-    if operator is None:
-        return ""
+@_of_operator
+def _tensor_numbers(model: Model, graph: Graph, operator: Any, r: Random) -> None:
     tensors = len(graph.tensors or ())
     choices = (*range(tensors), *range(tensors), tensors, tensors + 1, *_WORDS)
     side = r.choice(("inputs", "inputs", "outputs", "intermediates"))
     setattr(operator, side, _with(getattr(operator, side), r, choices))
-    return op_name(model, operator)
 
 
 def _graph_interface(model: Model, r: Random) -> str:
@@ -247,12 +269,9 @@ def _operators_moved(model: Model, r: Random) -> str:
     return name
 
 
-def _variable_inputs(model: Model, r: Random) -> str:
-    operator = _operator(model, _graph(model, r), r)
-    if operator is None:
-        return ""
+@_of_operator
+def _variable_inputs(model: Model, graph: Graph, operator: Any, r: Random) -> None:
     operator.mutatingVariableInputs = r.randbytes(r.randrange(5))
-    return op_name(model, operator)
 
 
 # ---- Subgraphs -----------------------------------------------------------------------------------
@@ -349,44 +368,16 @@ def _quantization(graph: Graph, model: Model, r: Random) -> tuple[Any, str]:
     return tensor.edit("quantization"), _name_of_user(model, graph, number)
 
 
-def _zero_points(model: Model, r: Random) -> str:
-    quantization, name = _quantization(_graph(model, r), model, r)
-    if not name:
-        return ""
-    quantization.zeroPoint = _with(quantization.zeroPoint, r, _LONGS)
-    return name
+def _quantized(field: str, choose: Callable[[Any, Random], Any]) -> Mutation:
+    """Returns the mutation that gives a field of a quantization another value."""
 
+    def mutate(model: Model, r: Random) -> str:
+        quantization, name = _quantization(_graph(model, r), model, r)
+        if name:
+            setattr(quantization, field, choose(getattr(quantization, field), r))
+        return name
 
-def _no_zero_points(model: Model, r: Random) -> str:
-    quantization, name = _quantization(_graph(model, r), model, r)
-    if not name:
-        return ""
-    quantization.zeroPoint = r.choice((None, (), (0,)))
-    return name
-
-
-def _scales(model: Model, r: Random) -> str:
-    quantization, name = _quantization(_graph(model, r), model, r)
-    if not name:
-        return ""
-    quantization.scale = _with(quantization.scale, r, _SCALES)
-    return name
-
-
-def _no_scales(model: Model, r: Random) -> str:
-    quantization, name = _quantization(_graph(model, r), model, r)
-    if not name:
-        return ""
-    quantization.scale = r.choice((None, (), (0.5,)))
-    return name
-
-
-def _quantized_dimension(model: Model, r: Random) -> str:
-    quantization, name = _quantization(_graph(model, r), model, r)
-    if not name:
-        return ""
-    quantization.quantizedDimension = r.choice(_WORDS)
-    return name
+    return mutate
 
 
 def _quantization_table(model: Model, r: Random) -> str:
@@ -460,25 +451,20 @@ def _dimension(r: Random) -> Dimension:
     )
 
 
-def _shape(model: Model, r: Random) -> str:
-    tensor, name = _tensor(model, _graph(model, r), r)
-    if not name:
-        return ""
+@_of_tensor
+def _shape(model: Model, tensor: Any, r: Random) -> None:
     shape = tuple(tensor.shape or ())
     if not shape:
         tensor.shape = (r.choice(_SIZES),)
-        return name
+        return
     at = r.randrange(len(shape))
     size = shape[at]
     close = (size - 1, size + 1, 2 * size, size // 2)
     tensor.shape = _replaced(shape, at, r.choice((*_SIZES, *close, *close)))
-    return name
 
 
-def _rank(model: Model, r: Random) -> str:
-    tensor, name = _tensor(model, _graph(model, r), r)
-    if not name:
-        return ""
+@_of_tensor
+def _rank(model: Model, tensor: Any, r: Random) -> None:
     shape = tuple(tensor.shape or ())
     at = r.randrange(len(shape) + 1)
     way = r.randrange(5)
@@ -492,25 +478,18 @@ def _rank(model: Model, r: Random) -> str:
         tensor.shape = (1,) * r.choice((5, 6, 7, 8, 9, 17, 300)) + shape
     else:
         tensor.hasRank = 1 - (tensor.hasRank or 0)
-    return name
 
 
-def _shape_signature(model: Model, r: Random) -> str:
-    tensor, name = _tensor(model, _graph(model, r), r)
-    if not name:
-        return ""
+@_of_tensor
+def _shape_signature(model: Model, tensor: Any, r: Random) -> None:
     shape = tuple(tensor.shape or ())
     start = tensor.shapeSignature or shape
     tensor.shapeSignature = r.choice((_with(start, r, _SIZES), (-1,) * len(shape), ()))
-    return name
 
 
-def _type(model: Model, r: Random) -> str:
-    tensor, name = _tensor(model, _graph(model, r), r)
-    if not name:
-        return ""
+@_of_tensor
+def _type(model: Model, tensor: Any, r: Random) -> None:
     tensor.type = r.choice((*range(21), *range(21), 63, 127, -1, -128))
-    return name
 
 
 def _type_everywhere(model: Model, r: Random) -> str:
@@ -529,11 +508,9 @@ def _type_everywhere(model: Model, r: Random) -> str:
     return op_name(model, graph.operators[0]) if graph.operators else _WHOLE
 
 
-def _state(model: Model, r: Random) -> str:
-    tensor, name = _tensor(model, _graph(model, r), r)
-    if name:
-        tensor.isVariable = 1 - (tensor.isVariable or 0)
-    return name
+@_of_tensor
+def _state(model: Model, tensor: Any, r: Random) -> None:
+    tensor.isVariable = 1 - (tensor.isVariable or 0)
 
 
 def _tensors_moved(model: Model, r: Random) -> str:
@@ -580,13 +557,10 @@ def _buffer_size(model: Model, r: Random) -> str:
     return name
 
 
-def _buffer_numbers(model: Model, r: Random) -> str:
-    tensor, name = _tensor(model, _graph(model, r), r)
-    if not name:
-        return ""
+@_of_tensor
+def _buffer_numbers(model: Model, tensor: Any, r: Random) -> None:
     count = len(model.buffers or ())
     tensor.buffer = r.choice((*range(count), count, count + 1, 2**31 - 1, 2**31, 2**32 - 1))
-    return name
 
 
 def _buffer_values(model: Model, r: Random) -> str:
@@ -636,11 +610,9 @@ def _moved_outside(model: Model, r: Random) -> str:
     return _name_of_user(model, graph, constant)
 
 
-def _external(model: Model, r: Random) -> str:
-    tensor, name = _tensor(model, _graph(model, r), r)
-    if name:
-        tensor.externalBuffer = r.choice((1, 2, 2**31, 2**32 - 1))
-    return name
+@_of_tensor
+def _external(model: Model, tensor: Any, r: Random) -> None:
+    tensor.externalBuffer = r.choice((1, 2, 2**31, 2**32 - 1))
 
 
 def _buffers(model: Model, r: Random) -> str:
@@ -703,19 +675,14 @@ def _version(model: Model, r: Random) -> str:
     return OP_NAMES.get(max(code.builtinCode, code.deprecatedBuiltinCode), "no operator")
 
 
-def _code_numbers(model: Model, r: Random) -> str:
-    operator = _operator(model, _graph(model, r), r)
-    if operator is None:
-        return ""
+@_of_operator
+def _code_numbers(model: Model, graph: Graph, operator: Any, r: Random) -> None:
     codes = len(model.operatorCodes or ())
     operator.opcodeIndex = r.choice((*range(codes), *range(codes), codes, 2**31 - 1, 2**32 - 1))
-    return op_name(model, operator)
 
 
-def _options_type(model: Model, r: Random) -> str:
-    operator = _operator(model, _graph(model, r), r)
-    if operator is None:
-        return ""
+@_of_operator
+def _options_type(model: Model, graph: Graph, operator: Any, r: Random) -> None:
     way = r.randrange(4)
     if way == 0:
         operator.builtinOptionsType = r.randrange(130)
@@ -727,7 +694,6 @@ def _options_type(model: Model, r: Random) -> str:
         operator.builtinOptions = table
         if way == 2:
             operator.builtinOptionsType = number
-    return op_name(model, operator)
 
 
 def _all_tables() -> list[tuple[Opaque, int]]:
@@ -741,13 +707,10 @@ def _all_tables() -> list[tuple[Opaque, int]]:
 _TABLES = _all_tables()
 
 
-def _options2(model: Model, r: Random) -> str:
-    operator = _operator(model, _graph(model, r), r)
-    if operator is None:
-        return ""
+@_of_operator
+def _options2(model: Model, graph: Graph, operator: Any, r: Random) -> None:
     operator.builtinOptions2 = r.choice((Vector(), Vector(values=_WORDS), None))
     operator.builtinOptions2Type = r.randrange(26)
-    return op_name(model, operator)
 
 
 def _option_bytes(model: Model, r: Random) -> str:
@@ -941,11 +904,11 @@ MUTATIONS: dict[str, Mutation] = {
     "calls of subgraphs": _calls,
     "new call": _new_call,
     "subgraphs": _subgraphs,
-    "zero points": _zero_points,
-    "no zero points": _no_zero_points,
-    "scales": _scales,
-    "no scales": _no_scales,
-    "quantized dimension": _quantized_dimension,
+    "zero points": _quantized("zeroPoint", lambda old, r: _with(old, r, _LONGS)),
+    "no zero points": _quantized("zeroPoint", lambda _, r: r.choice((None, (), (0,)))),
+    "scales": _quantized("scale", lambda old, r: _with(old, r, _SCALES)),
+    "no scales": _quantized("scale", lambda _, r: r.choice((None, (), (0.5,)))),
+    "quantized dimension": _quantized("quantizedDimension", lambda _, r: r.choice(_WORDS)),
     "quantization's table": _quantization_table,
     "sparsity": _sparsity,
     "shape": _shape,
