@@ -118,17 +118,65 @@ class Net:
         self.builder.custom("LceQuantize", [x.number], [result.number])
         return result
 
-    def binary(self, op: str, a: Value, b: Value, activation: str = "NONE") -> Value:
-        """Adds ADD or MUL."""
-        both = (np.add if op == "ADD" else np.multiply)(a.array, b.array)
-        result = self._made(clamp(both, activation))
-        self.builder.builtin(
-            op,
-            [a.number, b.number],
-            [result.number],
-            fusedActivationFunction=ACTIVATION[activation],
+    def floats(self, bits: Value, signs: Array, dtype: type = np.float32) -> Value:
+        """Adds LceDequantize to floats, or to int8 of scale 1; `signs` are the bits' values."""
+        shape = (1, *signs.shape[1:])
+        number = self.builder.tensor(shape, dtype, scale=1.0 if dtype is np.int8 else None)
+        self.builder.custom("LceDequantize", [bits.number], [number])
+        return Value(number, signs.astype(dtype))
+
+    def float_conv(
+        self,
+        x: Value,
+        weights: Array,
+        bias: Array,
+        *,
+        stride: tuple[int, int] = (1, 1),
+        padding: str = "SAME",
+        dilation: int = 1,
+        activation: str = "NONE",
+        depthwise: bool = False,
+        stored: int | None = None,
+    ) -> Value:
+        """Adds CONV_2D or DEPTHWISE_CONV_2D; weights have the layout that a file has.
+
+        `stored` is the tensor of the weights if they are no constant.
+        """
+        filters = weights.transpose(3, 1, 2, 0) if depthwise else weights
+        channels, *taps, _ = filters.shape
+        depth = x.array.shape[3]
+        conv = Conv(
+            x.array.shape,
+            (taps[0], taps[1]),
+            channels,
+            groups=depth if depthwise else 1,
+            stride=stride,
+            dilation=(dilation, dilation),
+            padding=padding,
+            pad_value=0,
         )
-        return result
+        sums = oracle.dot_products(conv, x.array, filters) + bias
+        return self.host(
+            "DEPTHWISE_CONV_2D" if depthwise else "CONV_2D",
+            x,
+            clamp(sums.astype(np.float32), activation),
+            self.builder.constant(weights) if stored is None else stored,
+            self.builder.constant(bias),
+            strideH=stride[0],
+            strideW=stride[1],
+            padding=PADDING[padding],
+            fusedActivationFunction=ACTIVATION[activation],
+            dilationHFactor=dilation,
+            dilationWFactor=dilation,
+            **({"depthMultiplier": channels // depth} if depthwise else {}),
+        )
+
+    def binary(self, op: str, a: Value, b: Value, activation: str = "NONE") -> Value:
+        """Adds ADD, MUL or SUB."""
+        functions = {"ADD": np.add, "MUL": np.multiply, "SUB": np.subtract}
+        both = functions[op](a.array, b.array)
+        fused = ACTIVATION[activation]
+        return self.host(op, a, clamp(both, activation), b.number, fusedActivationFunction=fused)
 
     def add(self, a: Value, b: Value, activation: str = "NONE") -> Value:
         return self.binary("ADD", a, b, activation)
@@ -137,14 +185,11 @@ class Net:
         return self.binary("MUL", a, b, activation)
 
     def relu(self, x: Value, kind: str) -> Value:
-        result = self._made(clamp(x.array, kind))
-        self.builder.builtin(kind, [x.number], [result.number])
-        return result
+        return self.host(kind, x, clamp(x.array, kind))
 
     def prelu(self, x: Value, slopes: Value) -> Value:
-        result = self._made(np.where(x.array < 0, x.array * slopes.array, x.array))
-        self.builder.builtin("PRELU", [x.number, slopes.number], [result.number])
-        return result
+        values = np.where(x.array < 0, x.array * slopes.array, x.array)
+        return self.host("PRELU", x, values, slopes.number)
 
     def pool(
         self,
@@ -154,20 +199,8 @@ class Net:
         padding: str,
         activation: str = "NONE",
     ) -> Value:
-        pooled = oracle.max_pool(x.array, window, stride, padding)
-        result = self._made(clamp(pooled, activation))
-        self.builder.builtin(
-            "MAX_POOL_2D",
-            [x.number],
-            [result.number],
-            filterHeight=window[0],
-            filterWidth=window[1],
-            strideH=stride[0],
-            strideW=stride[1],
-            padding=PADDING[padding],
-            fusedActivationFunction=ACTIVATION[activation],
-        )
-        return result
+        pooled = clamp(oracle.max_pool(x.array, window, stride, padding), activation)
+        return self._pooled("MAX_POOL_2D", x, pooled, window, stride, padding, activation)
 
     def average(
         self, x: Value, taps: int, stride: int, padding: str, activation: str = "NONE"
@@ -176,14 +209,27 @@ class Net:
         window = ((taps, taps), (stride, stride))
         sums = oracle.sum_pool(x.array, *window, padding)
         averages = sums / oracle.sum_pool(np.ones_like(x.array), *window, padding)
+        values = clamp(averages.astype(np.float32), activation)
+        return self._pooled("AVERAGE_POOL_2D", x, values, *window, padding, activation)
+
+    def _pooled(
+        self,
+        op: str,
+        x: Value,
+        values: Array,
+        window: tuple[int, int],
+        stride: tuple[int, int],
+        padding: str,
+        activation: str,
+    ) -> Value:
         return self.host(
-            "AVERAGE_POOL_2D",
+            op,
             x,
-            clamp(averages.astype(np.float32), activation),
-            filterHeight=taps,
-            filterWidth=taps,
-            strideH=stride,
-            strideW=stride,
+            values,
+            filterHeight=window[0],
+            filterWidth=window[1],
+            strideH=stride[0],
+            strideW=stride[1],
             padding=PADDING[padding],
             fusedActivationFunction=ACTIVATION[activation],
         )
@@ -222,6 +268,14 @@ class Net:
 
     def logistic(self, x: Value) -> Value:
         return self.host("LOGISTIC", x, 1 / (1 + np.exp(-x.array)))
+
+    def softmax(self, x: Value) -> Value:
+        powers = np.exp(x.array - x.array.max(-1, keepdims=True))
+        return self.host("SOFTMAX", x, powers / powers.sum(-1, keepdims=True), beta=1.0)
+
+    def reshape(self, x: Value, *shape: int) -> Value:
+        table = self.builder.constant(np.array(shape, np.int32))
+        return self.host("RESHAPE", x, x.array.reshape(shape), table)
 
     def concatenate(self, values: Sequence[Value], axis: int = -1) -> Value:
         result = self._made(np.concatenate([value.array for value in values], axis=axis))

@@ -12,7 +12,6 @@ import pytest
 
 from tests import oracle
 from tests.kernel_rows import TAKES_FLOAT_CONVOLUTIONS
-from tests.model_builder import ACTIVATION, PADDING
 from tests.numpy_net import Array, Model, Net, Value, claimed, random_images
 
 _EPS = float(np.finfo(np.float32).eps)
@@ -35,10 +34,6 @@ class _Numbers:
         return np.abs(values) if self.absolute else values
 
 
-def _out(size: int, taps: int, stride: int, padding: str) -> int:
-    return -(-size // stride) if padding == "SAME" else (size - taps) // stride + 1
-
-
 def _conv(
     net: Net,
     numbers: _Numbers,
@@ -53,33 +48,17 @@ def _conv(
     dilation: int = 1,
 ) -> Value:
     """Adds a convolution to `channels`, or one with `depthwise` outputs for each channel."""
-    batch, height, width, depth = x.array.shape
-    name = f"weights{x.number}"
-    if depthwise:
-        channels = depth * depthwise
-        weights = numbers.draw(name, 1, *taps, channels)
-    else:
-        weights = numbers.draw(name, channels, *taps, depth)
-    bias = numbers.draw(f"bias{x.number}", channels)
-    shape = (
-        batch,
-        _out(height, taps[0], stride[0], padding),
-        _out(width, taps[1], stride[1], padding),
-        channels,
-    )
-    return net.host(
-        "DEPTHWISE_CONV_2D" if depthwise else "CONV_2D",
+    depth, name = x.array.shape[3], f"weights{x.number}"
+    shape = (1, *taps, depth * depthwise) if depthwise else (channels, *taps, depth)
+    return net.float_conv(
         x,
-        np.zeros(shape, np.float32),
-        net.builder.constant(weights),
-        net.builder.constant(bias),
-        strideH=stride[0],
-        strideW=stride[1],
-        padding=PADDING[padding],
-        fusedActivationFunction=ACTIVATION[activation],
-        dilationHFactor=dilation,
-        dilationWFactor=dilation,
-        **({"depthMultiplier": depthwise} if depthwise else {}),
+        numbers.draw(name, *shape),
+        numbers.draw(f"bias{x.number}", depth * depthwise or channels),
+        stride=stride,
+        padding=padding,
+        activation=activation,
+        dilation=dilation,
+        depthwise=depthwise > 0,
     )
 
 
@@ -105,16 +84,6 @@ def _pad_with(net: Net, x: Value, value: float, *pads: tuple[int, int]) -> Value
     )
 
 
-def _reshape(net: Net, x: Value, *shape: int) -> Value:
-    return net.host(
-        "RESHAPE", x, x.array.reshape(shape), net.builder.constant(np.array(shape, np.int32))
-    )
-
-
-def _softmax(net: Net, x: Value) -> Value:
-    return net.host("SOFTMAX", x, x.array, beta=1.0)
-
-
 _Make = Callable[[Net, _Numbers, Value], Value]
 
 # Operators that sum, with the number of products of a sum: the error of rounding is at most this
@@ -126,7 +95,7 @@ _SUMS: dict[str, tuple[_Make, int]] = {
     "pointwise": (lambda n, d, x: _conv(n, d, x, 70, (1, 1)), 15),
     "depthwise": (lambda n, d, x: _conv(n, d, x, 0, depthwise=1, stride=(2, 2)), 11),
     "multiplied": (lambda n, d, x: _conv(n, d, x, 0, depthwise=3, padding="VALID"), 11),
-    "dense": (lambda n, d, x: _dense(n, d, _reshape(n, x, -1, 7 * 9 * 13), 21), 7 * 9 * 13 + 2),
+    "dense": (lambda n, d, x: _dense(n, d, n.reshape(x, -1, 7 * 9 * 13), 21), 7 * 9 * 13 + 2),
     "dense rows": (lambda n, d, x: _dense(n, d, x, 21), 15),
     "dense, no bias": (lambda n, d, x: _dense(n, d, x, 5, bias=False), 14),
     "dense, all dimensions": (lambda n, d, x: _dense(n, d, x, 33, keep=True), 15),
@@ -141,7 +110,7 @@ _SUMS: dict[str, tuple[_Make, int]] = {
 _COPIES: dict[str, _Make] = {
     "pad": lambda n, d, x: _pad(n, x, (0, 0), (1, 2), (0, 3), (4, 0)),
     "pad with a number": lambda n, d, x: _pad_with(n, x, -1.5, (0, 0), (1, 2), (0, 3), (4, 0)),
-    "reshape": lambda n, d, x: _reshape(n, x, -1, 9 * 13),
+    "reshape": lambda n, d, x: n.reshape(x, -1, 9 * 13),
     "split": lambda n, d, x: n.add(*n.split(x, 3, 2)[::2]),
     "split of one": lambda n, d, x: n.split(x, 1, 1)[0],
     "split by sizes": lambda n, d, x: n.concatenate(n.split(x, [4, 7, 2])[::-1]),
@@ -150,11 +119,11 @@ _COPIES: dict[str, _Make] = {
     "box": lambda n, d, x: n.strided_slice(
         x, slice(None), slice(1, -2), slice(-7, None), slice(-20, 8)
     ),
-    "reshape in a chain": lambda n, d, x: _reshape(n, n.relu(x, "RELU"), -1, 63, 13),
+    "reshape in a chain": lambda n, d, x: n.reshape(n.relu(x, "RELU"), -1, 63, 13),
 }
 _CURVES: dict[str, _Make] = {
-    "softmax": lambda n, d, x: _softmax(n, x),
-    "logistic": lambda n, d, x: n.host("LOGISTIC", x, x.array),
+    "softmax": lambda n, d, x: n.softmax(x),
+    "logistic": lambda n, d, x: n.logistic(x),
 }
 
 
@@ -275,19 +244,13 @@ def test_bits_and_bytes_are_split(kind, rng):
     signs = oracle.signs(images)
     outputs = []
 
-    def dequantize(bits: Value, values: Array, dtype: type) -> Value:
-        shape = (1, *values.shape[1:])
-        number = net.builder.tensor(shape, dtype, scale=1.0 if dtype is np.int8 else None)
-        net.builder.custom("LceDequantize", [bits.number], [number])
-        return Value(number, values.astype(dtype))
-
     if kind is np.int32:
         words, last = net.split(bits, [-1, 1])
-        outputs.append(dequantize(words, signs[..., :64], np.float32))
-        outputs.append(dequantize(last, signs[..., 64:], np.float32))
+        outputs.append(net.floats(words, signs[..., :64]))
+        outputs.append(net.floats(last, signs[..., 64:]))
     else:
-        for part in net.split(dequantize(bits, signs, np.int8), 3):
-            outputs.append(dequantize(net.bits(part), part.array, np.float32))
+        for part in net.split(net.floats(bits, signs, np.int8), 3):
+            outputs.append(net.floats(net.bits(part), part.array))
     model = net.finish(*outputs)
     model.check(device="cpu")
     steps = model.check(device="cuda")
@@ -304,9 +267,7 @@ def test_bits_and_bytes_are_reshaped(kind, rng):
     x = net.bits(net.input(images))
     size = 4 * 5 * 64
     if kind is np.int8:
-        number = net.builder.tensor((1, 4, 5, 64), np.int8, scale=1.0)
-        net.builder.custom("LceDequantize", [x.number], [number])
-        x = Value(number, oracle.signs(images).astype(np.int8))
+        x = net.floats(x, oracle.signs(images), np.int8)
     units = size // 32 if kind is np.int32 else size
     scale = None if kind is np.int32 else 1.0
     rows = net.builder.tensor((1, 1, 1, units), kind, scale=scale)
@@ -351,9 +312,9 @@ def _sum_of_seven_dimensions(rng: np.random.Generator) -> tuple[Model, int]:
     curves = []
     for shape in ((1, 2, 1, 2, 1, 2, 8), (1, 1, 2, 1, 2, 2, 8)):
         x = net.input(random_images(rng, *shape))
-        curves.append(net.host("LOGISTIC", x, 1 / (1 + np.exp(-x.array))))
+        curves.append(net.logistic(x))
     both = net.add(*curves)
-    y = net.host("LOGISTIC", both, 1 / (1 + np.exp(-both.array)))
+    y = net.logistic(both)
     return net.finish(y, net.bits(y)), 2
 
 
@@ -424,7 +385,7 @@ def _computed_weights(net: Net, numbers: _Numbers, x: Value) -> Value:
 _REFUSED: dict[str, _Make] = {
     "dilated": _unknown,
     "groups": lambda n, d, x: n.host(
-        "CONV_2D", _reshape(n, x, -1, 9, 13, 7),
+        "CONV_2D", n.reshape(x, -1, 9, 13, 7),
         np.zeros((3, 9, 13, 7), np.float32),
         n.builder.constant(d.draw("w", 7, 1, 1, 1)), n.builder.constant(np.zeros(7, np.float32)),
         strideH=1, strideW=1, padding=0,
@@ -470,8 +431,8 @@ def _small_quicknet(rng: np.random.Generator) -> Model:
     y = _conv(net, numbers, y, 64, (1, 1))
     y = net.add(net.conv(y, 64, activation="RELU"), y)
     y = net.mean(net.relu(y, "RELU"), (1, 2), keep=True)
-    logits = _dense(net, numbers, _reshape(net, y, -1, 64), 10)
-    return net.finish(_softmax(net, logits))
+    logits = _dense(net, numbers, net.reshape(y, -1, 64), 10)
+    return net.finish(net.softmax(logits))
 
 
 def test_a_whole_model_is_one_part_of_the_graph(rng, assert_no_leaks):

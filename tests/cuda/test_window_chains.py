@@ -11,7 +11,6 @@ import pytest
 import larq_engine
 from larq_engine.python import library
 from tests.cuda.expected_times import expected_us
-from tests.model_builder import ACTIVATION, PADDING
 from tests.numpy_net import Array, Model, Net, Value
 
 
@@ -25,21 +24,17 @@ def _conv(
     multiplier: int = 0,
     activation: str = "NONE",
 ) -> Value:
-    """Adds a convolution, or a depthwise one if there is a multiplier. Only its shape is right."""
-    batch, height, width, depth = x.array.shape
-    channels = depth * multiplier if multiplier else channels
-    weights = (1, taps, taps, channels) if multiplier else (channels, taps, taps, depth)
-    return net.host(
-        "DEPTHWISE_CONV_2D" if multiplier else "CONV_2D",
+    """Adds a convolution, or a depthwise one if there is a multiplier."""
+    depth = x.array.shape[3]
+    channels = depth * multiplier or channels
+    shape = (1, taps, taps, channels) if multiplier else (channels, taps, taps, depth)
+    return net.float_conv(
         x,
-        np.zeros((batch, -(-height // stride), -(-width // stride), channels), np.float32),
-        net.builder.constant(net.rng.standard_normal(weights).astype(np.float32)),
-        net.builder.constant(net.rng.standard_normal(channels).astype(np.float32)),
-        strideH=stride,
-        strideW=stride,
-        padding=PADDING["SAME"],
-        fusedActivationFunction=ACTIVATION[activation],
-        **({"depthMultiplier": multiplier} if multiplier else {}),
+        net.rng.standard_normal(shape).astype(np.float32),
+        net.rng.standard_normal(channels).astype(np.float32),
+        stride=(stride, stride),
+        activation=activation,
+        depthwise=multiplier > 0,
     )
 
 
@@ -194,7 +189,7 @@ def _quicknet(net: Net, x: Value) -> Value:
             x = net.add(y, net.per_channel(y.array.shape[3]))
     x = net.mean(net.relu(x, "RELU"), (1, 2), keep=False)
     logits = net.dense(x, net.rng.standard_normal((10, 128)).astype(np.float32), None)
-    return net.host("SOFTMAX", logits, logits.array, beta=1.0)
+    return net.softmax(logits)
 
 
 def test_launches_of_quicknet(rng):

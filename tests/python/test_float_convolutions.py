@@ -12,8 +12,8 @@ from larq_engine.python import host
 from tests import oracle
 from tests.hosts import HOSTS
 from tests.kernel_rows import TAKES_FLOAT_CONVOLUTIONS
-from tests.model_builder import ACTIVATION, PADDING, add_weights
-from tests.numpy_net import Array, Model, Net, Value, claimed, clamp
+from tests.model_builder import add_weights
+from tests.numpy_net import Array, Model, Net, Value, claimed
 
 convolutions = pytest.mark.skipif(
     not TAKES_FLOAT_CONVOLUTIONS, reason="the host computes convolutions here"
@@ -22,22 +22,6 @@ convolutions = pytest.mark.skipif(
 
 def _quarters(rng: np.random.Generator, *shape: int) -> Array:
     return (rng.integers(-8, 9, shape) / 4).astype(np.float32)
-
-
-def _convolve(
-    x: Array, weights: Array, bias: Array, stride: tuple[int, int], padding: str
-) -> Array:
-    """Returns the results of CONV_2D; weights are [filters][height][width][channels]."""
-    _, height, width, _ = weights.shape
-    if padding == "SAME":
-        pads = [
-            max((-(-size // step) - 1) * step + taps - size, 0)
-            for size, step, taps in zip(x.shape[1:3], stride, (height, width), strict=True)
-        ]
-        x = np.pad(x, [(0, 0), *((pad // 2, pad - pad // 2) for pad in pads), (0, 0)])
-    windows = np.lib.stride_tricks.sliding_window_view(x, (height, width), (1, 2))
-    windows = windows[:, :: stride[0], :: stride[1]]
-    return np.einsum("nyxcij,oijc->nyxo", windows, weights).astype(np.float32) + bias
 
 
 def _conv(
@@ -53,23 +37,12 @@ def _conv(
 ) -> Value:
     weights = _quarters(net.rng, channels, *taps, x.array.shape[3])
     bias = _quarters(net.rng, channels)
+    stored = None
     if as_bits:
         weights = oracle.signs(weights)
         stored = add_weights(net.builder, weights, np.ones(channels, np.float32), 0)
-    else:
-        stored = net.builder.constant(weights)
-    return net.host(
-        "CONV_2D",
-        x,
-        clamp(_convolve(x.array, weights, bias, stride, padding), activation),
-        stored,
-        net.builder.constant(bias),
-        strideH=stride[0],
-        strideW=stride[1],
-        padding=PADDING[padding],
-        fusedActivationFunction=ACTIVATION[activation],
-        dilationHFactor=1,
-        dilationWFactor=1,
+    return net.float_conv(
+        x, weights, bias, stride=stride, padding=padding, activation=activation, stored=stored
     )
 
 
@@ -232,17 +205,11 @@ def test_weights_that_are_unpacked(runtime, rng):
     model.check(device="cpu", num_threads=2, runtime=runtime)
 
 
-def _difference(net: Net, a: Value, b: Value, array: Array) -> Value:
-    result = Value(net.builder.tensor((1, *array.shape[1:])), array)
-    net.builder.builtin("SUB", [a.number, b.number], [result.number])
-    return result
-
-
 @pytest.mark.parametrize("channels", [1, 7])
 def test_a_constant_is_subtracted(channels, rng):
     def make(net: Net, x: Value) -> Sequence[Value]:
         constant = net.constant(_quarters(rng, channels))
-        difference = _difference(net, x, constant, x.array - constant.array)
+        difference = net.binary("SUB", x, constant)
         return difference, difference
 
     model = _model(rng, make, 7)
@@ -252,8 +219,8 @@ def test_a_constant_is_subtracted(channels, rng):
 def test_other_differences_stay_with_the_host(rng):
     def make(net: Net, x: Value) -> Value:
         constant = net.constant(_quarters(rng, 7))
-        from_constant = _difference(net, constant, x, constant.array - x.array)
-        return _difference(net, from_constant, x, from_constant.array - x.array)
+        from_constant = net.binary("SUB", constant, x)
+        return net.binary("SUB", from_constant, x)
 
     assert "SUB" not in _model(rng, make, 7).check_both()
 

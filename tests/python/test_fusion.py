@@ -436,12 +436,9 @@ def test_what_is_computed_before_a_quantization(form, threads, runtime, rng):
 
 def _int8_sum(net: Net, x: Value) -> Value:
     """Adds an LceDequantize to int8, whose sum with itself is the host's."""
-    bits = net.bits(x)
-    shape = (1, *x.array.shape[1:])
-    signs = oracle.signs(x.array).astype(np.int8)
-    narrow = Value(net.builder.tensor(shape, np.int8, scale=1.0), signs)
-    net.builder.custom("LceDequantize", [bits.number], [narrow.number])
-    twice = Value(net.builder.tensor(shape, np.int8, scale=1.0), 2 * signs)
+    narrow = net.floats(net.bits(x), oracle.signs(x.array), np.int8)
+    number = net.builder.tensor((1, *x.array.shape[1:]), np.int8, scale=1.0)
+    twice = Value(number, 2 * narrow.array)
     net.builder.builtin("ADD", [narrow.number] * 2, [twice.number], fusedActivationFunction=0)
     return twice
 
