@@ -48,7 +48,9 @@ def find_table() -> ctypes.Array[ctypes.c_ubyte]:
     if not start or set(places) != {_TABLE, _FILL}:
         raise RuntimeError(f"{file}: expected the symbols {_TABLE} and {_FILL}, got {places}")
     ctypes.CFUNCTYPE(ctypes.c_bool)(start + places[_FILL])()
-    return (ctypes.c_ubyte * (max(HIDDEN) + 1)).from_address(start + places[_TABLE])
+    table = ctypes.c_ubyte * (max(HIDDEN) + 1)
+    shown: ctypes.Array[ctypes.c_ubyte] = table.from_address(start + places[_TABLE])
+    return shown
 
 
 def _find_symbols(file: Path) -> dict[str, int]:

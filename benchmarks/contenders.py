@@ -101,10 +101,11 @@ class Worker:
 
     def load(self, key: str, model: bytes | Path, threads: int) -> list[str]:
         """Loads a model; returns the names of the chosen kernels, if the contender tells them."""
-        path = model
-        if isinstance(path, bytes):
+        if isinstance(model, bytes):
             path = Path(self._folder.name) / f"{key}.tflite"
             path.write_bytes(model)
+        else:
+            path = model
         reply = self._ask({"do": "load", "key": key, "model": str(path), "threads": threads})
         kernels: list[str] = reply["kernels"]
         return kernels

@@ -7,6 +7,7 @@ layer pays for it.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -77,7 +78,7 @@ def make_trials(
             check = make_check(x, form.expect(x, layer, layers))
             for contender in group:
                 yield Trial(
-                    contender, shape, lambda model=model: model, check, form.checked, layers
+                    contender, shape, functools.partial(bytes, model), check, form.checked, layers
                 )
 
 
@@ -88,8 +89,9 @@ def make_input(shape: ConvShape, form: Form) -> Array:
         return rng.uniform(-1, 1, dims).astype(np.float32)
     if form.input_type == np.int32:
         dims[3] //= 32
-    limits = np.iinfo(form.input_type)
-    return rng.integers(limits.min, limits.max, dims, form.input_type, endpoint=True)
+    kind: Any = form.input_type
+    limits = np.iinfo(kind)
+    return rng.integers(limits.min, limits.max, dims, kind, endpoint=True)
 
 
 def make_check(x: Array, right: Array) -> Callable[[Answer], str | None]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from benchmarks import avx2_alone
 from benchmarks.turns import compare_rounds, time_round
@@ -36,7 +37,7 @@ class Model:
         self._outputs = self._interpreter.get_output_details()
         self.input_shape = tuple(self._input["shape"])
 
-    def predict(self, image: np.ndarray) -> list[Any]:
+    def predict(self, image: npt.NDArray[Any]) -> list[Any]:
         self._interpreter.set_tensor(self._input["index"], image)
         self._interpreter.invoke()
         return [self._interpreter.get_tensor(output["index"]) for output in self._outputs]
@@ -105,25 +106,27 @@ def compare(
     for _ in range(rounds):
         opened = [Model(file, plug_in, threads, kernel) for plug_in in (before, after, before)]
         image = np.random.default_rng(0).standard_normal(opened[0].input_shape, np.float32)
-        if not _are_alike(*[model.predict(image) for model in opened[:2]], rounding):
+        if not _are_alike(opened[0].predict(image), opened[1].predict(image), rounding):
             return (str(file), "", "outputs differ", "", "", "")
         times.append(time_round(opened, image))
     return (str(file), *compare_rounds(times))
 
 
-def _are_alike(before: Sequence[np.ndarray], after: Sequence[np.ndarray], rounding: float) -> bool:
+def _are_alike(
+    before: Sequence[npt.NDArray[Any]], after: Sequence[npt.NDArray[Any]], rounding: float
+) -> bool:
     return all(
         a.shape == b.shape and (_same_bits(a, b) or _are_near(a, b, rounding))
         for a, b in zip(before, after, strict=True)
     )
 
 
-def _same_bits(a: np.ndarray, b: np.ndarray) -> bool:
+def _same_bits(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
     """Compares bits: for np.array_equal, a NaN is not equal to itself, and 0 is equal to -0."""
     return a.tobytes() == b.tobytes()
 
 
-def _are_near(a: np.ndarray, b: np.ndarray, rounding: float) -> bool:
+def _are_near(a: npt.NDArray[Any], b: npt.NDArray[Any], rounding: float) -> bool:
     """Tells whether arrays differ by rounding only; false if none is allowed, or for NaN."""
     return rounding > 0 and bool(np.abs(a - b).max() <= rounding * np.abs(a).max())
 

@@ -103,4 +103,6 @@ def _title(summary: dict[str, Any]) -> str:
 def _write(figure: Figure, file: Path) -> None:
     # The file has no date, and the same names inside: equal results make equal files.
     with matplotlib.rc_context({"svg.hashsalt": "larq_engine"}):
-        FigureCanvasSVG(figure).print_svg(file, metadata={"Date": None})
+        FigureCanvasSVG(figure).print_svg(  # type: ignore[no-untyped-call]
+            file, metadata={"Date": None}
+        )

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 _SECONDS = 0.1  # seconds of a model in a turn
 _TURNS = 4  # turns of a round
@@ -18,13 +19,13 @@ _TURNS = 4  # turns of a round
 class Model(Protocol):
     """A larq_engine.Interpreter, or something else that predicts."""
 
-    def predict(self, x: np.ndarray, /) -> Any: ...
+    def predict(self, x: npt.NDArray[Any], /) -> Any: ...
 
 
 AnyModel = TypeVar("AnyModel", bound=Model)
 
 
-def time_round(opened: list[AnyModel], image: np.ndarray) -> list[float]:
+def time_round(opened: list[AnyModel], image: npt.NDArray[Any]) -> list[float]:
     """Returns the median seconds of each; another one comes first in each turn.
 
     The models are taken out of the list, as models of the next round would otherwise find their
@@ -55,11 +56,11 @@ def compare_rounds(times: Sequence[Sequence[float]]) -> tuple[str, ...]:
     )
 
 
-def _format_range(ratios: np.ndarray) -> str:
+def _format_range(ratios: npt.NDArray[Any]) -> str:
     return f"{ratios.min():.3f}-{ratios.max():.3f}"
 
 
-def _run(model: Model, image: np.ndarray) -> list[float]:
+def _run(model: Model, image: npt.NDArray[Any]) -> list[float]:
     model.predict(image)
     seconds: list[float] = []
     end = time.perf_counter() + _SECONDS

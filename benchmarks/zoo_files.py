@@ -60,7 +60,7 @@ def store_quantized_weights(model: Any) -> None:
     LiteRT refused the file.
     """
     for layer in model.layers:
-        kernel = getattr(layer, "kernel", None)
+        kernel: Any = getattr(layer, "kernel", None)
         if getattr(kernel, "quantizer", None) is not None:
             kernel.assign(kernel.quantizer(kernel.latent_variable))
             kernel.quantizer = None

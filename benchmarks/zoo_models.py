@@ -168,7 +168,10 @@ def _distance(
 ) -> npt.NDArray[np.float64]:
     """Returns how close each channel comes to a boundary, in its standard deviations."""
     gaps = np.min([np.abs(values - boundary).min(axis=0) for boundary in boundaries], axis=0)
-    return gaps / np.maximum(values.std(axis=0), np.finfo(np.float32).tiny)
+    distances: npt.NDArray[np.float64] = gaps / np.maximum(
+        values.std(axis=0), np.finfo(np.float32).tiny
+    )
+    return distances
 
 
 def find_shift(

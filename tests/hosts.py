@@ -7,6 +7,7 @@ import importlib.util
 import os
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from larq_engine.python.host import RUNTIMES
 
@@ -17,7 +18,7 @@ if _REQUIRED - set(RUNTIMES):
     )
 
 
-def _parameter(name: str) -> object:
+def _parameter(name: str) -> ParameterSet:
     absent = importlib.util.find_spec(name) is None and name not in _REQUIRED
     return pytest.param(
         name, marks=pytest.mark.skipif(absent, reason=f"{name} is not installed here")

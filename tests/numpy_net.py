@@ -1,5 +1,6 @@
 """Networks of our operators and the host's, built with NumPy's values of their tensors."""
 
+import builtins
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -307,7 +308,7 @@ class Net:
         constants = (self.builder.constant(np.array(v, np.int32)) for v in (begin, size))
         return self.host("SLICE", x, x.array[tuple(box)], *constants)
 
-    def strided_slice(self, x: Value, *box: slice, **options: object) -> Value:
+    def strided_slice(self, x: Value, *box: builtins.slice, **options: object) -> Value:
         """Adds STRIDED_SLICE; a bound that a slice leaves open is a bit of a mask."""
         values = np.array([[b.start or 0, b.stop or 0, b.step or 1] for b in box], np.int32)
         masks = {

@@ -104,7 +104,8 @@ class Page:
             if message.get("id") == number:
                 if "error" in message:
                     raise RuntimeError(f"{method}: {message['error']}")
-                return message["result"]
+                result: dict[str, Any] = message["result"]
+                return result
             self.events.append(message)
 
     def open(self, file: Path) -> None:
@@ -177,4 +178,5 @@ class Page:
                 raise RuntimeError("the browser ended; run it by hand to see why")
             self._rest += found
         message, _, self._rest = self._rest.partition(b"\0")
-        return json.loads(message)
+        received: dict[str, Any] = json.loads(message)
+        return received

@@ -34,10 +34,10 @@ class Found:
 def look_at_macos(file: Path, minimum: tuple[int, int]) -> Found:
     """Checks a library; `minimum` is the oldest macOS that its wheel's tag promises."""
     fat = lief.MachO.parse(str(file))
-    if fat is None or len(fat) != 1:
+    library = fat.at(0) if fat is not None and len(fat) == 1 else None
+    if library is None:
         return Found(problems=("is no library for one CPU of macOS",))
-    library = fat.at(0)
-    names = (symbol.name for symbol in library.exported_symbols)
+    names = (str(symbol.name) for symbol in library.exported_symbols)
     exports = frozenset(name[1:] for name in names if not name.startswith(_CPP_OPERATORS))
     return Found(exports, tuple(_macos_problems(file, library, minimum)))
 
@@ -47,7 +47,7 @@ def look_at_windows(file: Path) -> Found:
     if library is None:
         return Found(problems=("is no library for Windows",))
     table = library.get_export()
-    exports = frozenset(entry.name for entry in table.entries) if table else frozenset()
+    exports = frozenset(str(entry.name) for entry in table.entries) if table else frozenset()
     return Found(exports, tuple(_windows_problems(library)))
 
 
@@ -71,11 +71,12 @@ def _macos_problems(
 
 def _signature_problems(file: Path, library: lief.MachO.Binary) -> Iterator[str]:
     """Finds problems of the ad-hoc signature, without which Macs run no code for arm64."""
-    if not library.has_code_signature:
+    signature = library.code_signature if library.has_code_signature else None
+    if signature is None:
         yield "has no code signature"
         return
     content = file.read_bytes()
-    start = library.code_signature.data_offset
+    start = signature.data_offset
     magic, _, count = struct.unpack_from(">III", content, start)
     if magic != _EMBEDDED_SIGNATURE:
         yield f"code signature: expected {_EMBEDDED_SIGNATURE:#x}, got {magic:#x}"
@@ -112,8 +113,7 @@ def _windows_problems(library: lief.PE.Binary) -> Iterator[str]:
     for kind in (kinds.DYNAMIC_BASE, kinds.HIGH_ENTROPY_VA, kinds.NX_COMPAT):
         if not library.optional_header.has(kind):
             yield f"lacks {kind.name}"
-    others = sorted(
-        module.name for module in library.imports if not module.name.startswith(_WINDOWS_LIBRARIES)
-    )
+    needed = sorted(str(module.name) for module in library.imports)
+    others = [name for name in needed if not name.startswith(_WINDOWS_LIBRARIES)]
     if others:
         yield f"needs {others}; expected Windows' own alone"

@@ -477,8 +477,8 @@ def run(stages: list[Stage]) -> int:
             return 1
     seconds.append(("set-up", time.monotonic() - started))
     left = [stage for stage in STAGES if stage not in stages]
-    late = []
-    missing = []
+    late: list[Stage] = []
+    missing: list[Stage] = []
     is_built = False
     for stage in stages:
         if time.time() > float(os.environ.get(UNTIL, "inf")):

@@ -105,7 +105,7 @@ def count_layers() -> list[dict[str, Any]]:
         for layer in LCE_LOOPS:
             for way in WAYS:
                 progress.say("counting", f"{layer} {way[0]} to {way[1]} on {cpu}")
-                command = [PROGRAM, "auto", layer, *way]
+                command: list[str | Path] = [PROGRAM, "auto", layer, *way]
                 took = each(count(cpu, [*command, "1"]), count(cpu, [*command, "3"]), 2)
                 results.append(
                     {
@@ -128,10 +128,15 @@ def count_quicknet() -> list[dict[str, Any]]:
     results = []
     for isa, cpu in CPUS.items():
         progress.say("counting", f"QuickNet on {cpu}")
-        command = [BENCHMARK, f"--graph={model}", f"--litert={LITERT}", "--num_threads=1"]
+        command: list[str | Path] = [
+            BENCHMARK,
+            f"--graph={model}",
+            f"--litert={LITERT}",
+            "--num_threads=1",
+        ]
         command += ["--warmup_runs=1", "--warmup_min_secs=0", "--min_secs=0", "--max_secs=1000"]
-        runs = [count(cpu, [*command, f"--num_runs={runs}"]) for runs in (1, 3)]
-        took = each(*runs, 2)
+        one, three = (count(cpu, [*command, f"--num_runs={runs}"]) for runs in (1, 3))
+        took = each(one, three, 2)
         results.append(
             {
                 "isa": isa,

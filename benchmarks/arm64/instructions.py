@@ -11,7 +11,7 @@ import re
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.machine import ROOT
@@ -45,7 +45,7 @@ def count(cpu: str, command: Sequence[str | Path]) -> Counter[str]:
     return counts
 
 
-def _read(lines: Sequence[bytes]) -> Counter[str]:
+def _read(lines: Iterable[bytes]) -> Counter[str]:
     sizes: Counter[int] = Counter()  # instructions of a block, by its address
     executions: Counter[bytes] = Counter()  # executions of a block, by its address
     functions: dict[bytes, bytes] = {}

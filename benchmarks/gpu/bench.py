@@ -93,7 +93,7 @@ class Bench:
             StepError: The command failed as in `run`; raised after the last line.
         """
         try:
-            output = self.run(*command, **variables)
+            output = self.run(*command, seconds=None, **variables)
         except StepError as error:
             yield from _json_lines(error.printed)
             raise

@@ -111,6 +111,8 @@ def main() -> None:
                 name: data for name, data in places_of(images).items() if _is_read(model, data)
             }
             answer = {"places": list(places)}
+        elif model is None:
+            raise ValueError(f"expected 'open' first, got {order!r}")
         elif order == "check":
             answer = _check(path, model, places)
         else:

@@ -106,8 +106,8 @@ def models(bench: Bench) -> Iterator[Record]:
 def profile(bench: Bench) -> Iterator[Record]:
     """The time of each launch of QuickNet, at batches 1 and 64."""
     model = bench.bundle / "models" / "QuickNet.tflite"
-    command = [sys.executable, "-m", "benchmarks.gpu.kernel_times", bench.bundle, model]
-    return bench.lines(*command, "1", "64")
+    program = (sys.executable, "-m", "benchmarks.gpu.kernel_times")
+    return bench.lines(*program, bench.bundle, model, "1", "64")
 
 
 def layers(bench: Bench) -> Iterator[Record]:
@@ -152,8 +152,10 @@ def sanitizer(bench: Bench) -> Iterator[Record]:
     if found is None:
         raise StepError("compute-sanitizer is not installed")
     for number, tool in enumerate(_TOOLS):
-        command = [found, "--tool", tool, "--error-exitcode", "9", bench.bundle / "rows_check"]
-        bench.run(*command, "--layers=20", seconds=bench.left() / (len(_TOOLS) - number))
+        command = (found, "--tool", tool, "--error-exitcode", "9")
+        program = bench.bundle / "rows_check"
+        seconds = bench.left() / (len(_TOOLS) - number)
+        bench.run(*command, program, "--layers=20", seconds=seconds)
         yield {"tool": tool, "found": "clean"}
 
 

@@ -10,6 +10,7 @@ of JSON.
 """
 
 import argparse
+import functools
 import json
 import statistics
 from collections.abc import Callable
@@ -44,7 +45,7 @@ class _Graph:
         self._graph.replay()
         end.record()
         torch.cuda.synchronize()
-        return begin.elapsed_time(end) * 1e-3 / self._count
+        return float(begin.elapsed_time(end)) * 1e-3 / self._count
 
 
 def _medians(graphs: list[_Graph]) -> list[float]:
@@ -64,7 +65,7 @@ def _convolution(size: int, channels: int, batch: int) -> float:
         )
         for _ in range(copies)
     ]
-    return _medians([_Graph([lambda x=x: conv(x) for x in images], max(len(images), 16))])[0]
+    return _medians([_Graph([functools.partial(conv, x) for x in images], max(len(images), 16))])[0]
 
 
 def _product(size: int, depth: int, dtype: torch.dtype) -> Callable[[], object]:

@@ -26,7 +26,7 @@ def main() -> None:
     from onnxruntime.quantization import CalibrationDataReader, QuantFormat, quantize_static
     from onnxruntime.quantization.shape_inference import quant_pre_process
 
-    class Images(CalibrationDataReader):
+    class Images(CalibrationDataReader):  # type: ignore[misc]
         def __init__(self, name: str, images: Any) -> None:
             self._samples = iter([{name: image[np.newaxis]} for image in images])
 

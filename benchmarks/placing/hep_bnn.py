@@ -11,7 +11,7 @@ letting them take no time there.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -102,7 +102,7 @@ def problem_of(
     return Problem((0, 1), costs, tuple(values), moves), best
 
 
-def _with(copies: Sequence[float]) -> list[tuple[float, Layer]]:
+def _with(copies: Iterable[float]) -> list[tuple[float, Layer]]:
     return list(zip(copies, LAYERS, strict=True))
 
 

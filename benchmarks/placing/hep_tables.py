@@ -143,10 +143,13 @@ def place(profile: Profile, batch: int, threads: int) -> Placed:
     mapped, paid = greedy(problem)
     solution = solve(problem)
     names = [costs.devices[device].name for device in solution.devices]
+    images = IMAGES / batch
     return Placed(
         batch,
         threads,
-        *(seconds * IMAGES / batch for seconds in (paid, cost_of(problem, mapped), solution.cost)),
+        paid * images,
+        cost_of(problem, mapped) * images,
+        solution.cost * images,
         ", ".join(f"{names.count(name)} {name}" for name in dict.fromkeys(names)),
     )
 

@@ -6,6 +6,7 @@ never 0 by accident, so a result is right or wrong, to the bit.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -355,7 +356,7 @@ _MOVES: list[Step] = [
 # ---- Layers --------------------------------------------------------------------------------------
 
 
-def _weights(made: RandomNetwork, shape: tuple[int, ...]) -> object:
+def _weights(made: RandomNetwork, shape: tuple[int, ...]) -> Any:
     """Draws weights, mostly of one bit, as constants or as operators that compute them."""
     form = int(made.rng.integers(8))
     sizes = made.rng.choice(np.array([1, 0.5, 2], np.float32), (shape[0], *[1] * (len(shape) - 1)))

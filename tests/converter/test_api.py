@@ -5,9 +5,10 @@ import pickle
 
 import numpy as np
 import pytest
+from ai_edge_litert import schema_py_generated as tflite
 
 import larq_engine
-from larq_engine.converter import api, schema
+from larq_engine.converter import api
 from larq_engine.converter.options import check_int8_range
 from larq_engine.python import library
 from tests.converter.graphs import Net, signs
@@ -61,7 +62,7 @@ def test_a_file_is_checked_and_parsed_once(content, tmp_path, monkeypatch):
     file = tmp_path / "model.tflite"
     file.write_bytes(content)
     seen: list[str] = []
-    for module, name in ((library, "check_model"), (schema.schema.ModelT, "InitFromPackedBuf")):
+    for module, name in ((library, "check_model"), (tflite.ModelT, "InitFromPackedBuf")):
         function = getattr(module, name)
 
         def counted(data, *rest, function=function, name=name):

@@ -1,5 +1,7 @@
 """Inputs and weights of two numbers that are not each other's negatives, as AdaBin has them."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -21,7 +23,7 @@ def _two(net: Net, x: Value, scale: float, centre: float) -> Value:
     return net.op("ADD", net.op("MUL", net.sign(x), scale), centre)
 
 
-_PADS = {
+_PADS: dict[str, tuple[dict[str, Any], float | None]] = {
     "none": ({}, None),
     "SAME": ({"padding": "SAME"}, None),
     "stride": ({"padding": "SAME", "stride": (2, 3)}, None),

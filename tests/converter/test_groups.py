@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from larq_engine.converter import schema
-from larq_engine.converter.api import convert_tflite
+from larq_engine.converter.api import ConvertedModel, convert_tflite
 from tests.converter.graphs import Net, Value, convert, convert_and_compare, run_stock
 
 _SIZE = 14
@@ -32,10 +32,10 @@ def _groups(
 def _convolutions(content: bytes) -> list[tuple[int, ...]]:
     """Returns the shapes of the layers' weights."""
     (graph,) = schema.read(content).graphs
-    return [op.inputs[1].shape for op in graph.ops if op.kind == "CONV_2D"]  # type: ignore[union-attr]
+    return [op.inputs[1].shape for op in graph.ops if op.kind == "CONV_2D"]
 
 
-def _convert(content: bytes, sample: np.ndarray) -> bytes:
+def _convert(content: bytes, sample: np.ndarray) -> ConvertedModel:
     return convert_tflite(content, representative_dataset=[sample, -sample])
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from ai_edge_litert import schema_py_generated as tflite
 
 import larq_engine
 from larq_engine.command_line.model_facts import collect_facts
@@ -104,7 +105,7 @@ def test_no_name_is_known_twice():
 
 def test_host_operators_are_called_as_in_the_schema():
     for op in KNOWN_OPS:
-        assert op.is_ours or hasattr(schema.schema.BuiltinOperator, op.name), op.name
+        assert op.is_ours or hasattr(tflite.BuiltinOperator, op.name), op.name
         if op.default_options:
             schema.make_options(op.default_options)
 

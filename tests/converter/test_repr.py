@@ -17,7 +17,7 @@ def test_a_converted_model_is_shown_in_a_line():
 
 
 def test_help_has_no_methods_of_bytes():
-    text = pydoc.render_doc(larq_engine.ConvertedModel, renderer=pydoc.plaintext)
+    text = pydoc.render_doc(larq_engine.ConvertedModel, renderer=pydoc.plaintext)  # type: ignore[attr-defined]
     assert "report" in text
     assert "rstrip" not in text
     assert len(text.splitlines()) < 40

@@ -1,6 +1,7 @@
 """Reading and writing keeps all of a file, and converting leaves alone what it does not know."""
 
 from pathlib import Path
+from typing import Any
 
 import flatbuffers
 import numpy as np
@@ -28,7 +29,7 @@ from tests.oracle import Conv
 _FILES = sorted((Path(__file__).parents[1] / "interop" / "data").glob("*.tflite"))
 
 
-def _fields(value: object) -> object:
+def _fields(value: object) -> Any:
     """Returns everything that an object of the schema says, as plain values without defaults."""
     if isinstance(value, np.ndarray):
         return value.tolist() or None

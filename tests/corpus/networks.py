@@ -97,12 +97,14 @@ other sizes | wrong |
 | --- | --- | --- | --- | --- | --- | --- | --- |"""
 
 
-def by_torch(module: nn.Module, image: torch.Tensor, options: dict) -> bytes:
+def by_torch(module: nn.Module, image: torch.Tensor, options: dict) -> larq_engine.ConvertedModel:
     return larq_engine.convert_torch(module, image, open_batch=True, **options)
 
 
 def _by_onnx(export: Callable[[nn.Module, torch.Tensor, str], object]) -> Callable:
-    def convert(module: nn.Module, image: torch.Tensor, options: dict) -> bytes:
+    def convert(
+        module: nn.Module, image: torch.Tensor, options: dict
+    ) -> larq_engine.ConvertedModel:
         with tempfile.TemporaryDirectory() as folder:
             path = str(Path(folder) / "network.onnx")
             export(copy.deepcopy(module), image, path)
@@ -218,7 +220,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the images")
     options = parser.parse_args()
     # Small layers stand for large ones, as in the converter's tests.
-    rules_binary._has_few_products = lambda layer: False  # type: ignore[assignment]
+    rules_binary._has_few_products = lambda layer: False
     print(HEADER)
     wrong = 0
     for name, form in FORMS.items():

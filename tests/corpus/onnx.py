@@ -158,7 +158,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the first; others follow")
     options = parser.parse_args()
     # Small layers stand for large ones, as in the converter's tests.
-    rules_binary._has_few_products = lambda layer: False  # type: ignore[assignment]
+    rules_binary._has_few_products = lambda layer: False
     gc.freeze()
     counts: Counter[str] = Counter()
     refused: Counter[str] = Counter()

@@ -38,7 +38,7 @@ def _layer(rng: np.random.Generator, rows: int, depth: int, units: int, activati
 @pytest.mark.parametrize("rows", [1, 6])
 @pytest.mark.parametrize("size", [(1, 1), (33, 31), (64, 32), (100, 70), (784, 10)], ids=str)
 def test_results_are_those_of_numpy(size, rows, activation, rng, assert_no_leaks):
-    model, x, expected = _layer(rng, rows, *size, activation)
+    model, x, expected = _layer(rng, rows, *size, activation=activation)
     with larq_engine.Interpreter(model, device="cuda") as interpreter:
         y, z = interpreter.predict(x)
         table = {row.op: row for row in interpreter.profile(x[:1], runs=1)}
@@ -60,7 +60,7 @@ def test_a_placed_layer_is_the_same_on_both_devices(rng):
 @pytest.mark.parametrize("rows", [1, 6])
 @pytest.mark.parametrize("size", [(1, 1), (33, 31), (64, 32), (100, 70), (784, 10)], ids=str)
 def test_int8_results_are_those_of_the_host(size, rows, activation, rng, assert_no_leaks):
-    layer = Layer(rng, *size, np.int8)
+    layer = Layer(rng, *size, dtype=np.int8)
     layer.shape = (rows, size[0])
     layer.activation = activation
     layer.in_zero, layer.out_zero = (int(zero) for zero in rng.integers(-128, 128, 2))

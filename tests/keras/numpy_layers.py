@@ -260,7 +260,8 @@ def _convolution(
             rows = padded[read].reshape(-1, depth)
             dkernel[weights] += rows.T @ dy[made].reshape(-1, channels)
         inside = [slice(int(b), int(b) + size) for b, size in zip(before, sizes, strict=True)]
-        return dpadded[(slice(None), *inside)], dkernel
+        box = (slice(None), *inside)
+        return dpadded[box], dkernel
 
     return y, backward
 

@@ -140,7 +140,7 @@ def test_a_step_of_fit(rng):
 
     def run(number, x, upstream):
         given = ("QuantDense", *both[number], x, weights[2 * number : 2 * number + 2])
-        return numpy_layers.layer(*given, upstream)
+        return numpy_layers.layer(*given, upstream=upstream)
 
     hidden, *_ = run(0, x, upstream_of)
     output, *_ = run(1, hidden, upstream_of)

@@ -76,7 +76,7 @@ def test_custom_objects():
     def toy_quantizer(x):
         return x
 
-    assert toy_quantizer.precision == 8
+    assert toy_quantizer.precision == 8  # type: ignore[attr-defined]
     assert lq.quantizers.get("toy_quantizer") is toy_quantizer
 
 

@@ -85,7 +85,7 @@ def profile_of(model: bytes) -> dict[str, Any]:
     """Makes up costs of each operator of the model's main graph."""
     graph = schema.read(model).graphs[0]
     ids: dict[Any, int] = {}
-    ops = []
+    ops: list[dict[str, Any]] = []
     for tensor in graph.inputs:
         ids[tensor] = len(ids)
     for node, op in enumerate(graph.ops):

@@ -105,10 +105,10 @@ def test_small_costs_beside_large_ones_are_exact() -> None:
 def test_gains_of_both_sides_are_weighed() -> None:
     problem = _chain([[1, 1]] * 3, 0)
     gains = (Gain((0, 1), 0, 0.5), Gain((1, 2), 1, 0.7))
-    assert solve(Problem(*_parts(problem), gains)).devices == (0, 1, 1)
+    assert solve(Problem(*_parts(problem), gains=gains)).devices == (0, 1, 1)
 
 
-def _parts(problem: Problem) -> tuple:  # type: ignore[type-arg]
+def _parts(problem: Problem) -> tuple:
     return problem.memory_of, problem.op_cost, problem.values, problem.move_cost
 
 

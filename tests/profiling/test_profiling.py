@@ -236,7 +236,7 @@ def test_no_more_is_open_at_a_time_than_there_is_memory_for(monkeypatch):
     builder.builtin("FULLY_CONNECTED", [x, weights, -1], [y])
     opened = []
 
-    def measure(groups, *others, real=profiler.measure_groups):
+    def measure(groups, *others, real=profiler.measure_groups):  # type: ignore[attr-defined]
         opened.append(sum(len(group.trials) for group in groups))
         real(groups, *others)
 

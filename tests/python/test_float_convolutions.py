@@ -68,7 +68,7 @@ def _groups(
 ) -> tuple[list[Value], list[Value]]:
     """Splits an image and convolves each part; returns the parts and the results."""
     parts = net.split(x, groups, axis)
-    return parts, [_conv(net, part, channels, **how) for part in parts]  # type: ignore[arg-type]
+    return parts, [_conv(net, part, channels, **how) for part in parts]
 
 
 @convolutions

@@ -276,7 +276,8 @@ def _linked_pools(links: str) -> bytes:
     """Builds pools between the tensors x, a and b; "xa ab" is the order that makes sense."""
     builder = ModelBuilder()
     tensors = {name: builder.tensor((1, 4, 4, 2), _BITS, name=name) for name in "xab"}
-    for source, result in links.split():
+    for link in links.split():
+        source, result = tuple(link)
         builder.custom("LceBMaxPool2d", [tensors[source]], [tensors[result]], _POOL_OPTIONS)
     return builder.finish([tensors["x"]], [tensors["b"]])
 

@@ -4,6 +4,7 @@ import math
 import sys
 import types
 from dataclasses import fields, replace
+from typing import Any
 
 import pytest
 
@@ -61,7 +62,7 @@ def test_notebooks_show_a_profile_with_all_texts_escaped(result):
 @pytest.fixture
 def pandas(monkeypatch):
     """Stands for the package: a data frame is the rows that it was given."""
-    made = types.ModuleType("pandas")
+    made: Any = types.ModuleType("pandas")
     made.DataFrame = types.SimpleNamespace(from_records=lambda rows: rows)
     monkeypatch.setitem(sys.modules, "pandas", made)
 

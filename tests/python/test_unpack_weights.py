@@ -6,6 +6,7 @@ takes over with what it takes of a model with floats.
 
 import gc
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -96,7 +97,8 @@ def _open(model: bytes, runtime: str) -> larq_engine.Interpreter:
 
 def _taken_over(interpreter: larq_engine.Interpreter) -> list[int]:
     """Returns the number of results of each part of the graph that a delegate runs."""
-    nodes = interpreter._session._interpreter._get_ops_details()
+    host: Any = interpreter._session._interpreter
+    nodes = host._get_ops_details()
     return sorted(len(node["outputs"]) for node in nodes if node["op_name"] == "DELEGATE")
 
 

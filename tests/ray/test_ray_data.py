@@ -94,7 +94,7 @@ def test_ray_has_no_complaints(model):
     """Ray warns of nothing, such as arguments that it is about to drop."""
     said: list[str] = []
     handler = logging.Handler(logging.WARNING)
-    handler.emit = lambda record: said.append(record.getMessage())  # type: ignore[method-assign]
+    handler.emit = lambda record: said.append(record.getMessage())
     logger = logging.getLogger("ray.data")
     logger.addHandler(handler)
     try:

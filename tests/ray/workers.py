@@ -7,6 +7,7 @@ do into files, line by line.
 import os
 import resource
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ class Watched(Predictor):
         tell(self.folder / "batch_size", options.get("batch_size") or 0)
         super().__init__(model, column, **options)
 
-    def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+    def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
         tell(self.folder / "called", *batch["id"])
         end = time.monotonic() + 300
         while len(told(self.folder / "made")) < self.together and time.monotonic() < end:
@@ -42,7 +43,7 @@ class Watched(Predictor):
 class DiesOnce(Watched):
     """A worker whose process ends, without a word, when row 40 comes for the first time."""
 
-    def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+    def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
         if 40 in batch["id"] and not (self.folder / "died").exists():
             tell(self.folder / "died", os.getpid())
             os._exit(1)
@@ -52,7 +53,7 @@ class DiesOnce(Watched):
 class DiesAlways(Watched):
     """A worker whose process ends at each row 40."""
 
-    def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+    def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
         if 40 in batch["id"]:
             tell(self.folder / "died", os.getpid())
             os._exit(1)
@@ -62,7 +63,7 @@ class DiesAlways(Watched):
 class Peak(Predictor):
     """Adds the most memory that its process ever had."""
 
-    def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+    def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
         result = super().__call__(batch)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         return {**result, "peak": np.full(len(batch["id"]), peak)}

@@ -37,30 +37,31 @@ SYMBOL = re.compile(
 )
 
 
-def number(version):
+def number(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.removeprefix("GLIBC_").split("."))
 
 
-def symbols(path):
+def symbols(path: str) -> dict[str, tuple[str, list[str]]]:
     """Returns {name: (kind, its versions in ascending order)}."""
     listing = subprocess.run(
         ["readelf", "-W", "--dyn-syms", path], check=True, capture_output=True, text=True
     ).stdout
-    kinds, versions = {}, defaultdict(list)
+    kinds: dict[str, str] = {}
+    versions: dict[str, list[str]] = defaultdict(list)
     for match in SYMBOL.finditer(listing):
         kinds[match["name"]] = match["kind"]
         versions[match["name"]].append(match["version"])
     return {name: (kinds[name], sorted(versions[name], key=number)) for name in kinds}
 
 
-def home(name, versions):
+def home(name: str, versions: list[str]) -> str | None:
     """Returns the stub that has a name of libc.so.6; None if no stub has it."""
     if number(versions[-1]) <= NEWEST:
         return "libc"
     return next((stub for stub, moved in MOVED.items() if moved.match(name)), None)
 
 
-def assembly(chosen):
+def assembly(chosen: list[tuple[str, str, str]]) -> tuple[str, str]:
     """Returns the source of a library with each (name, kind, version), and its version script."""
     lines = [".data"]
     for i, (name, kind, version) in enumerate(chosen):
@@ -75,7 +76,7 @@ def assembly(chosen):
     return "\n".join(lines) + "\n", "".join(f"{node} {{ }};\n" for node in nodes)
 
 
-def main(compiler, folder):
+def main(compiler: str, folder: Path) -> None:
     for stub, (soname, sources) in STUBS.items():
         chosen = []
         for source in sources:

@@ -5,7 +5,7 @@ import pytest
 
 import larq_engine
 from larq_engine import ConversionError
-from larq_engine.converter.api import convert_tflite
+from larq_engine.converter.api import ConvertedModel, convert_tflite
 from larq_engine.converter.quantizer.samples import from_file
 from tests.converter.graphs import Net
 from tests.converter.onnx_models import OnnxNet
@@ -37,7 +37,7 @@ def _samples(count: int = 3) -> list[list[np.ndarray]]:
     return [[rng.normal(size=shape).astype(np.float32) for shape in _SHAPES] for _ in range(count)]
 
 
-def _convert(dataset, *, signature: bool = True) -> bytes:
+def _convert(dataset, *, signature: bool = True) -> ConvertedModel:
     return convert_tflite(_content(signature=signature), representative_dataset=dataset)
 
 
@@ -144,7 +144,7 @@ def test_an_overflow_inside():
 
 def test_beside_a_range():
     with pytest.raises(TypeError, match="experimental_default_int8_range"):
-        convert_tflite(_content(), experimental_default_int8_range=(-1, 1))
+        convert_tflite(_content(), experimental_default_int8_range=(-1, 1))  # type: ignore[call-arg]
 
 
 def test_files(tmp_path):

@@ -1,5 +1,7 @@
 """Binary weights of int8 layers take one bit each in the file, with the same results as bytes."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -56,7 +58,8 @@ def test_xnnpack_takes_the_layer(rng):
     samples = [rng.normal(size=_SHAPE).astype(np.float32)]
     converted = convert_tflite(_content("conv", rng), representative_dataset=samples)
     for content, parts in ((converted, 2), (_with_bytes(converted), 1)):
-        nodes = larq_engine.Interpreter(content)._session._interpreter._get_ops_details()
+        host: Any = larq_engine.Interpreter(content)._session._interpreter
+        nodes = host._get_ops_details()
         assert sum(node["op_name"] == "DELEGATE" for node in nodes) == parts
 
 

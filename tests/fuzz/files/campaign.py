@@ -163,7 +163,8 @@ def _print_crashes(tally: Tally, mode: str, runtime: str | None) -> None:
         print("\n".join(align_columns(titles, rows, {"crashes"})))
     places: dict[tuple[str, ...], list[Verdict]] = defaultdict(list)
     for verdict in tally.verdicts:
-        places[(verdict.owner, *signature(verdict.death))].append(verdict)
+        place = (verdict.owner, *signature(verdict.death))
+        places[place].append(verdict)
     command = f".venv/bin/python -m tests.fuzz.files --mode {mode}"
     command += f" --runtime {runtime}" if runtime else ""
     for (owner, *_), found in sorted(places.items(), key=lambda item: -len(item[1])):

@@ -8,7 +8,7 @@ number fits.
 
 import struct
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import flatbuffers
 from ai_edge_litert import schema_py_generated as schema
@@ -103,6 +103,11 @@ class Table:
     """
 
     LAYOUT: tuple[tuple[str, str, int], ...] = ()
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     def __init__(self, **values: Any) -> None:
         for name, code, default in self.LAYOUT:
