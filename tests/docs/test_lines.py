@@ -1,4 +1,4 @@
-"""Lines of the documents are no longer than those of the code."""
+"""Lines of the documents are as short as those of the code, and pages can be read in one go."""
 
 from pathlib import Path
 
@@ -16,3 +16,14 @@ def test_lines_are_short(document: Path) -> None:
     lines = without_code(document).splitlines()
     long = [line for line in lines if len(line) > _MOST and not line.lstrip().startswith(_WHOLE)]
     assert long == []
+
+
+# More than a quarter of an hour of reading; tables and code are looked into, not read.
+_MOST_WORDS = 2500
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda file: str(file.relative_to(ROOT)))
+def test_pages_are_short(document: Path) -> None:
+    lines = without_code(document).splitlines()
+    words = [word for line in lines if not line.lstrip().startswith("|") for word in line.split()]
+    assert len(words) <= _MOST_WORDS

@@ -9,6 +9,9 @@ from tests.docs.documents import DOCUMENTS, ROOT, without_code
 
 _LINK = re.compile(r"\]\(([^()\s]+(?:\([^()\s]*\))?)\)")
 _TITLE = re.compile(r"^#+ +(.*)$", re.MULTILINE)
+_FULL_LINK = re.compile(r"(?<!!)\[([^\[\]]+)\]\(([^()\s]+)\)")
+# Texts that do not say where a link leads.
+_EMPTY_TEXT = re.compile(r"[\w/.]+\.md|here|how|link|more|this", re.IGNORECASE)
 
 
 def anchors(document: Path) -> set[str]:
@@ -55,3 +58,22 @@ def test_broken_links_are_found(tmp_path: Path) -> None:
     document = tmp_path / "document.md"
     document.write_text("# Here\n" + "".join(f"[x]({link})\n" for link in links + broken))
     assert find_broken(document) == broken
+
+
+def find_silent(document: Path) -> list[str]:
+    """Returns texts of links that say nothing of the page that they lead to."""
+    texts = (" ".join(text.split()) for text, _ in _FULL_LINK.findall(without_code(document)))
+    return [text for text in texts if _EMPTY_TEXT.fullmatch(text)]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda file: str(file.relative_to(ROOT)))
+def test_texts_of_links_say_where_they_lead(document: Path) -> None:
+    assert find_silent(document) == []
+
+
+def test_silent_links_are_found(tmp_path: Path) -> None:
+    document = tmp_path / "document.md"
+    texts = ["docs/from_onnx.md", "Here", "how"]
+    kept = ["From ONNX", "examples/cpp", "how a release is made", "below"]
+    document.write_text("".join(f"[{text}](there.md) " for text in texts + kept))
+    assert find_silent(document) == texts
