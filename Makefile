@@ -140,7 +140,7 @@ gpu-docs:
 docs:
 	@PYTHONPATH=. .venv-docs/bin/python tools/docs_site.py .build/site-pages
 	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --quiet --strict
-	@echo "built .build/site/index.html; for its search box serve it: python3 -m http.server --directory .build/site"
+	@echo "built .build/site/index.html"
 
 pictures:
 	@$(VENV)/bin/python -m benchmarks.pictures

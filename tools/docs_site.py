@@ -29,6 +29,7 @@ PAGES = {
     **{ROOT / f"{name}.md": f"{name.lower()}.md" for name in ("CONTRIBUTING", "SECURITY")},
 }
 PICTURES = ROOT / "docs" / "images"
+WORKER = ROOT / "tools" / "iframe-worker.js"
 
 # Modules that are imported by themselves, whose names the page has beside the package's own.
 MODULES = {
@@ -43,6 +44,17 @@ COMMANDS = (
     *("export-weights", "example", "about", "accelerator"),
 )
 
+# Pages that the first page shows as cards, with what a reader finds there; it has them before its
+# first heading below the title.
+CARDS = (
+    ("Your first model", "tutorial.md", "Train, convert and run a small network."),
+    ("Convert a model", "converter.md", "From Keras, PyTorch, ONNX, a SavedModel or `.tflite`."),
+    ("Make it fast", "designing.md", "Rules for networks that are fast, and why."),
+    ("Find what takes time", "profile.md", "Each operator's time, on each device."),
+    ("Run it on a device", "deployment.md", "Raspberry Pi, Android, programs in C and C++."),
+    ("Get help", "troubleshooting.md", "Messages, and what to do about each."),
+)
+
 _BLOCK = re.compile(r"^(```.*?^```)$", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^()\s]+)\)")
 
@@ -53,8 +65,13 @@ def gather(folder: Path) -> None:
     folder.mkdir(parents=True)
     for source, name in PAGES.items():
         (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(page_of(source))
+        page = page_of(source)
+        if name == "index.md":
+            introduction, heading, rest = page.partition("\n## ")
+            page = f"{introduction}\n{cards()}{heading}{rest}"
+        (folder / name).write_text(page)
     shutil.copytree(PICTURES, folder / PICTURES.name)
+    shutil.copy(WORKER, folder)
     (folder / "api.md").write_text(api_page())
     (folder / "command_line.md").write_text(command_line_page())
 
@@ -80,6 +97,11 @@ def _relink(source: Path, link: re.Match[str]) -> str:
         return f"{mark}[{text}]({os.path.relpath(picture, here)})"
     path = target.relative_to(ROOT).as_posix()
     return f"`{path}`" if path.endswith(text.strip("`")) else f"{text} (`{path}`)"
+
+
+def cards() -> str:
+    items = (f"-   **[{title}]({page})**\n\n    {text}\n" for title, page, text in CARDS)
+    return '<div class="grid cards" markdown>\n\n' + "\n".join(items) + "\n</div>\n"
 
 
 def api_page() -> str:

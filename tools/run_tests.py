@@ -138,8 +138,8 @@ HEP_LIBRARIES = (
 COMPILED_KERNELS = "tests/kernels/cuda/test_compiled_kernels.py"
 # A test that needs zig.
 OTHER_SYSTEMS = "tests/packaging/test_other_systems.py"
-# A test that needs Chromium.
-BROWSER = "tests/reporting/test_in_browser.py"
+# Tests that need Chromium.
+BROWSER = ("tests/docs/test_search_from_files.py", "tests/reporting/test_in_browser.py")
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,11 @@ STAGES = (
         "Python tests with TensorFlow and Keras, and those that take long",
         (
             BUILD,
-            [*PYTEST, "--part=rest", f"--ignore={COMPILED_KERNELS}", f"--ignore={BROWSER}"],
+            [
+                *PYTEST,
+                "--part=rest",
+                *(f"--ignore={path}" for path in (COMPILED_KERNELS, *BROWSER)),
+            ],
         ),
         (*CPP, *PYTHON, *DOCUMENTS, r"examples/"),
         setup="hosts speech",
@@ -249,9 +253,12 @@ STAGES = (
     ),
     Stage(
         "browser",
-        "the report's page in headless Chromium: keys, colours, names, nothing loaded",
-        ([*PYTEST, BROWSER],),
-        (r"larq_engine/(placing|reporting)/", r"tests/reporting/", r"tools/browser\.py$"),
+        "the report's page, and the site's search, in headless Chromium",
+        ([*PYTEST, *BROWSER],),
+        (
+            *(r"larq_engine/(placing|reporting)/", r"tests/reporting/", re.escape(BROWSER[0])),
+            r"tools/(browser\.py|iframe-worker\.js)$",
+        ),
         setup="browser",
         environment={"LARQ_ENGINE_REQUIRE_BROWSER": "1"},
     ),

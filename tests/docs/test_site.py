@@ -7,7 +7,7 @@ import pytest
 
 from tests.docs.documents import ROOT
 from tests.docs.test_links import find_broken
-from tools.docs_site import COMMANDS, PAGES, gather
+from tools.docs_site import CARDS, COMMANDS, PAGES, gather
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +38,12 @@ def test_what_the_site_does_not_have_is_a_path(site: Path) -> None:
     assert "](../gpu.md)" in decision
     assert "- `larq_engine/runtime/cuda/driver.h`" in decision
     assert set(PAGES.values()) <= {str(page.relative_to(site)) for page in site.rglob("*.md")}
+
+
+def test_the_first_page_shows_cards(site: Path) -> None:
+    start = (site / "index.md").read_text().partition("\n## ")[0]
+    assert '<div class="grid cards" markdown>' in start
+    assert all(f"**[{title}]({page})**" in start for title, page, _ in CARDS)
 
 
 def test_each_command_is_described(site: Path) -> None:
