@@ -1,14 +1,14 @@
 """Runs cuts. A config says on what: a device with a number of threads and a kernel."""
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from larq_engine.profiling.network import Cut
-from larq_engine.python import host, library
+from larq_engine.python import library
 from larq_engine.python.errors import host_errors
 from larq_engine.python.library import TRANSFER
+from larq_engine.python.open_model import OpenModel
 from larq_engine.python.tensors import Array
 
 # The device that is the host itself, which computes all but the engine's own operators.
@@ -68,7 +68,8 @@ class Runner:
         self.config = config
         self._values = list(values)
         try:
-            self._open(runtime, fuse, placement)
+            self._model = self._open(runtime, fuse, placement)
+            self._interpreter = self._model.interpreter
             with host_errors(f"{config}"):
                 self._load(batch)
                 self.feed()
@@ -81,11 +82,9 @@ class Runner:
         except ValueError as error:
             raise CannotRunError(str(error)) from error
 
-    def _open(self, runtime: str | None, fuse: bool, placement: str) -> None:
+    def _open(self, runtime: str | None, fuse: bool, placement: str) -> OpenModel:
         config = self.config
-        module = host.import_runtime(runtime)
-        options: dict[str, object] = {
-            "num_threads": config.threads,
+        options = {
             "kernel": config.kernel,
             "device": CPU if config.device == HOST else config.device,
             "fuse": "on" if fuse and config.device != HOST else "off",
@@ -94,13 +93,13 @@ class Runner:
         # A model without operators of the engine is measured in the host as shipped, without the
         # plug-in.
         alone = config.device == HOST and not self.cut.needs_engine
-        self._delegate = None if alone else host.load_delegate(runtime, **options)
-        with host_errors(f"{config}"):
-            self._interpreter: Any = module.Interpreter(
-                model_content=self.cut.content,
-                num_threads=min(config.threads, library.usable_cpus()),
-                experimental_delegates=[] if alone else [self._delegate],
-            )
+        return OpenModel(
+            self.cut.content,
+            runtime=runtime,
+            num_threads=config.threads,
+            action=f"{config}",
+            options=None if alone else options,
+        )
 
     def _load(self, batch: int) -> None:
         details = self._interpreter.get_input_details()
@@ -117,12 +116,7 @@ class Runner:
 
     def time_steps(self, runs: int) -> tuple[float, list[dict[str, Any]]]:
         """Runs so often; returns the wall seconds of one run, and the steps of all runs."""
-        delegate = self._delegate
-        pointer = 0 if delegate is None else delegate._get_native_delegate_pointer()
-        if pointer:
-            library.start_profile(pointer)
-        nanoseconds = sum(self.time_ns() for _ in range(runs))
-        steps = library.read_profile(pointer) if pointer else []
+        nanoseconds, steps = self._model.time_steps(runs)
         return nanoseconds / runs / 1e9, [step for step in steps if step["subgraph"] in (-1, 0)]
 
     @property
@@ -153,9 +147,7 @@ class Runner:
 
     def time_ns(self) -> int:
         """Runs once; returns the nanoseconds of wall time."""
-        start = time.perf_counter_ns()
-        self._interpreter.invoke()
-        return time.perf_counter_ns() - start
+        return self._model.time_ns()
 
 
 def open_part(

@@ -1,33 +1,26 @@
-"""Runs one host interpreter with the plug-in: allocation, invocation, timing.
+"""Runs a model that is open in a host, with the plug-in: allocation, invocation, timing.
 
 A session knows nothing of batches or of how users hand over data. Whatever the host or the plug-in
 refuses is raised as ValueError. A refused resize leaves the shapes unchanged. So does a resize that
 is interrupted, by Ctrl-C or by a fork: the next use opens the host's interpreter anew.
 """
 
-import contextlib
 import ctypes
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from larq_engine.python import host, library
+from larq_engine.python import library
 from larq_engine.python.device_array import DeviceArray
 from larq_engine.python.errors import host_errors
-from larq_engine.python.model_file import FIXED_SIZES, read_metadata
+from larq_engine.python.host import HostInterpreter
+from larq_engine.python.open_model import OpenModel, open_allocated
 from larq_engine.python.operators import known_op
+from larq_engine.python.shape_checks import check_batch, check_sizes
 from larq_engine.python.tensors import Array, Shape, TensorInfo, describe
-from larq_engine.python.text_table import printable
 from larq_engine.python.turns import computed_once
 
 _MAIN = 0  # number of the main graph among the model's subgraphs
-
-# Doublings of an open size, up to 1,024: larger than the images that networks are made for.
-_DOUBLINGS = 10
-
-# Most letters that are shown of a text in a file, which anybody can have written.
-_MOST_REASON = 400
 
 # Smallest input that a GPU reads in place; copying fewer bytes is faster than telling the GPU.
 _LEAST_GIVEN_BYTES = 64 << 10
@@ -89,7 +82,7 @@ class Session:
         self._is_closed = False
         # True if the interpreter is allocated for `_shapes`; false during a change.
         self._is_whole = False
-        self._open_at_first()
+        self._model = open_allocated(lambda: self._open("model"))
         with host_errors("model"):
             self.declared_inputs = self.inputs()
             self.declared_outputs = self.outputs()
@@ -156,55 +149,19 @@ class Session:
         }
         return self._content, options
 
-    def _open(self, action: str) -> tuple[Any, host.HostInterpreter]:
-        """Makes the host's interpreter and its delegate, without allocating tensors."""
-        module = host.import_runtime(self._runtime)
-        delegate = host.load_delegate(self._runtime, num_threads=self._num_threads, **self._options)
-        with host_errors(action):
-            interpreter: host.HostInterpreter = module.Interpreter(
-                model_content=self._content,
-                # The plug-in limits its own threads to the same number.
-                num_threads=min(self._num_threads, library.usable_cpus()),
-                experimental_delegates=[delegate],
-            )
-        return delegate, interpreter
+    @property
+    def _interpreter(self) -> HostInterpreter:
+        return self._model.interpreter
 
-    def _open_at_first(self) -> None:
-        """Allocates for the sizes that the file declares.
-
-        A size that the file leaves open is 1, and a VALID window does not fit an image of 1x1. Such
-        sizes are doubled until the model takes them, and stay so until a resize.
-        """
-        self._delegate, self._interpreter = self._open("model")
-        try:
-            with host_errors("model"):
-                self._interpreter.allocate_tensors()
-        except ValueError:  # without a name, which would keep the refused interpreter in a cycle
-            if not self._open_larger():
-                raise
-
-    def _open_larger(self) -> bool:
-        """Opens with larger sizes where the file leaves them open; tells whether that helps."""
-        open_sizes = self._find_open_sizes()
-        for size in (2 << doublings for doublings in range(_DOUBLINGS if open_sizes else 0)):
-            self._delegate, self._interpreter = self._open("model")
-            for number, shape in open_sizes:
-                sizes = tuple(size if axis == -1 else axis for axis in shape)
-                self._interpreter.resize_tensor_input(number, sizes)
-            with contextlib.suppress(ValueError), host_errors("model"):
-                self._interpreter.allocate_tensors()
-                return True
-        return False
-
-    def _find_open_sizes(self) -> list[tuple[int, Shape]]:
-        """Returns inputs that leave open more than the batch; an open batch becomes 1."""
-        found = []
-        for row in self._interpreter.get_input_details():
-            declared = tuple(int(axis) for axis in row["shape_signature"])
-            if -1 in declared[1:]:
-                batch = 1 if declared[0] == -1 else declared[0]
-                found.append((int(row["index"]), (batch, *declared[1:])))
-        return found
+    def _open(self, action: str) -> OpenModel:
+        """Opens the model anew, without allocating tensors."""
+        return OpenModel(
+            self._content,
+            runtime=self._runtime,
+            num_threads=self._num_threads,
+            action=action,
+            options=self._options,
+        )
 
     def _check_open(self) -> None:
         if self._is_closed:
@@ -217,13 +174,13 @@ class Session:
         """Frees the model and the host's interpreter; nothing can be run any more."""
         if not self._is_closed:
             self._is_closed, self._is_whole = True, False
-            del self._interpreter, self._delegate, self._content
+            del self._model, self._content
 
     def abandon(self) -> None:
         """Abandons a forked process's copy, which has no host threads and maybe half a run."""
         if self._is_closed:
             return
-        left = ctypes.py_object((self._delegate, self._interpreter))
+        left = ctypes.py_object(self._model)
         ctypes.pythonapi.Py_IncRef(left)  # Freeing it would wait for the host's threads.
         self._is_whole = False
 
@@ -248,14 +205,14 @@ class Session:
         was_whole, self._is_whole = self._is_whole, False
         try:
             if not was_whole:
-                self._delegate, self._interpreter = self._open(action)
+                self._model = self._open(action)
             with host_errors(action):
                 self._allocate(wanted)
         except ValueError:
             # A new interpreter is opened, because tflite_runtime 2.14 crashes when it allocates
             # again after a refusal, and every host repeats an error that it reported in all later
             # errors.
-            self._delegate, self._interpreter = self._open("resize back")
+            self._model = self._open("resize back")
             with host_errors("resize back"):
                 self._allocate(self._shapes)
             self._is_whole = True
@@ -270,56 +227,18 @@ class Session:
         """
         wanted = tuple(shapes)
         action = self._prepare_resize(wanted)
-        self._check_sizes(action, wanted)
-        before = self._delegate, self._interpreter, self._is_whole
+        check_sizes(action, self._content, self.declared_inputs, wanted)
+        before = self._model, self._is_whole
         self._is_whole = False
         try:
-            self._delegate, self._interpreter = self._open(action)
+            self._model = self._open(action)
             with host_errors(action):
                 self._allocate(wanted)
-            self._check_batch(action, wanted)
+            check_batch(action, self.declared_inputs, self.declared_outputs, wanted, self.outputs())
         except ValueError:
-            self._delegate, self._interpreter, self._is_whole = before
+            self._model, self._is_whole = before
             raise
         self._shapes, self._is_whole = wanted, True
-
-    def _check_sizes(self, action: str, wanted: Sequence[Shape]) -> None:
-        """Refuses sizes at which the converter did not see the file compute the right thing.
-
-        The number of samples is free, and so are sizes that the file leaves open.
-        """
-        for info, shape in zip(self.declared_inputs, wanted, strict=True):
-            sides = zip(info.shape[1:], shape[1:], info.signature[1:], strict=True)
-            if all(old == new or is_open == -1 for old, new, is_open in sides):
-                continue
-            reason = read_metadata(self._content, FIXED_SIZES)
-            if reason:
-                raise ValueError(
-                    f"{action}: expected for input {info} the sizes that the file was made for, "
-                    f"{info.shape[1:]} behind the batch, got {shape[1:]}: "
-                    f"{printable(reason[:_MOST_REASON])}; convert the model for inputs of this size"
-                )
-
-    def _check_batch(self, action: str, wanted: Sequence[Shape]) -> None:
-        """Refuses images that a RESHAPE would split into several samples.
-
-        A RESHAPE to [-1, 256], as files have one before a dense layer, takes an image of twice the
-        height and width for a batch of four.
-        """
-        before = {info.shape[:1] for info in self.declared_inputs}
-        after = {shape[:1] for shape in wanted}
-        is_open = any(-1 in info.signature[1:] for info in self.declared_inputs)
-        if len(before) != 1 or len(after) != 1 or is_open:
-            return
-        for old, new in zip(self.declared_outputs, self.outputs(), strict=True):
-            # Sizes that are known only after a run are still those of the file.
-            fits = new.shape[:1] in (*before, *after)
-            if old.shape and old.shape[:1] in before and not fits:
-                raise ValueError(
-                    f"{action}: expected output {new} to have as many samples as the inputs, "
-                    f"{wanted[0][0]}, got {new.shape[0]}: a RESHAPE of the model fixes the sizes "
-                    "of its inputs; give it those of the file, or convert the model for others"
-                )
 
     def _prepare_resize(self, wanted: Sequence[Shape]) -> str:
         """Reads what a resize would destroy; returns the name of the resize for errors."""
@@ -398,25 +317,22 @@ class Session:
         if not array.flags.c_contiguous or info.index in self._output_numbers:
             return False
         self._given.append(info.index)
-        return library.set_host_input(self._pointer(), info.index, array.ctypes.data, array.nbytes)
+        pointer = self._model.pointer
+        return library.set_host_input(pointer, info.index, array.ctypes.data, array.nbytes)
 
     def _read_on_gpu(self, info: TensorInfo, array: DeviceArray) -> None:
         try:
             if info.index in self._output_numbers:
                 raise ValueError("expected data in the host's memory, as this is an output too")
             self._given.append(info.index)
-            library.set_device_input(self._pointer(), info.index, array.address, array.nbytes)
+            library.set_device_input(self._model.pointer, info.index, array.address, array.nbytes)
         except ValueError as error:
             raise InputError(f"input {info}: {error}") from None
 
     def _let_go(self) -> None:
         while self._given:
-            library.set_device_input(self._pointer(), self._given[-1], None, 0)
+            library.set_device_input(self._model.pointer, self._given[-1], None, 0)
             self._given.pop()
-
-    def _pointer(self) -> int:
-        pointer: int = self._delegate._get_native_delegate_pointer()
-        return pointer
 
     def constant(self, number: int) -> Array | None:
         """Returns the value of a tensor that the file holds; None if it holds none."""
@@ -437,7 +353,7 @@ class Session:
     def memory(self) -> list[DeviceMemory]:
         """Returns what is held on GPUs for the shapes that were allocated."""
         self.resize(self._shapes)
-        return [DeviceMemory(**record) for record in library.read_memory(self._pointer())]
+        return [DeviceMemory(**record) for record in library.read_memory(self._model.pointer)]
 
     def time_runs(self, arrays: Sequence[Array | DeviceArray], seconds: float) -> list[int]:
         """Runs the model for some seconds; returns each run's nanoseconds, unprofiled."""
@@ -448,9 +364,7 @@ class Session:
         try:
             with host_errors("invoke"):
                 while not times or total < seconds * 1e9:
-                    start = time.perf_counter_ns()
-                    self._interpreter.invoke()
-                    times.append(time.perf_counter_ns() - start)
+                    times.append(self._model.time_ns())
                     total += times[-1]
         finally:
             self._let_go()
@@ -458,8 +372,7 @@ class Session:
 
     def taken(self) -> set[tuple[int, int]]:
         """Returns (subgraph, node) of all that the plug-in computes, without a run."""
-        library.start_profile(self._pointer())
-        steps = library.read_profile(self._pointer())
+        _, steps = self._model.time_steps(0)
         return {(step["subgraph"], node) for step in steps for node in library.nodes_of([step])}
 
     def measure(
@@ -473,17 +386,11 @@ class Session:
         """
         self.run(arrays)  # The first run of a shape makes plans and touches memory.
         self._feed(arrays)
-        library.start_profile(self._pointer())
-        elapsed = 0
         try:
             with host_errors("invoke"):
-                for _ in range(runs):
-                    start = time.perf_counter_ns()
-                    self._interpreter.invoke()
-                    elapsed += time.perf_counter_ns() - start
+                elapsed, steps = self._model.time_steps(runs)
         finally:
             self._let_go()
-        steps = library.read_profile(self._pointer())
         taken = library.nodes_of(step for step in steps if step["subgraph"] == _MAIN)
         left = [
             op.name

@@ -10,7 +10,7 @@ _REASON = re.compile(r"(\S+) us here, (\S+) us on (cpu|cuda);")
 
 def expected_us(interpreter: larq_engine.Interpreter) -> dict[str, float]:
     """Returns microseconds of operators that both devices compute; of a kind, those of the last."""
-    steps = library.read_profile(interpreter._session._delegate._get_native_delegate_pointer())
+    steps = library.read_profile(interpreter._session._model.pointer)
     found = {}
     for step in steps:
         match = _REASON.match(step.get("reason", ""))

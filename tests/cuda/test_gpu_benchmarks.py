@@ -28,7 +28,7 @@ def _launches_of_the_model() -> int:
     """Counts the groups of operators, each of which has one launch."""
     with larq_engine.Interpreter(_MODEL, device="cuda") as model:
         model.predict(np.zeros(model.input_shapes[0], np.float32))
-        steps = library.read_profile(model._session._delegate._get_native_delegate_pointer())
+        steps = library.read_profile(model._session._model.pointer)
     return len({step["group"] for step in steps if step["op"] != "TRANSFER"})
 
 

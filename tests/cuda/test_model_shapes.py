@@ -112,7 +112,7 @@ def test_a_plan_has_a_reason_for_each_operator(samples, rng):
     model = _make(_quicknet, rng, 1)
     with model.open(device="auto") as interpreter:
         interpreter.resize([(samples, _SIZE, _SIZE, 32)])
-        steps = library.read_profile(interpreter._session._delegate._get_native_delegate_pointer())
+        steps = library.read_profile(interpreter._session._model.pointer)
     operators = [step for step in steps if step["op"] != "TRANSFER"]
     assert len(operators) == len(claimed(model.open(device="cuda")))
     for step in operators:

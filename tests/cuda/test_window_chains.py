@@ -48,7 +48,7 @@ def _max_pool(net: Net, x: Value, size: int, *options: object) -> Value:
 
 def _launches(interpreter: larq_engine.Interpreter) -> list[list[str]]:
     """Returns the operators of each launch."""
-    steps = library.read_profile(interpreter._session._delegate._get_native_delegate_pointer())
+    steps = library.read_profile(interpreter._session._model.pointer)
     groups: dict[int, list[str]] = {}
     for step in steps:
         if step["op"] != "TRANSFER":

@@ -1,0 +1,112 @@
+"""Opens a model in a host, with the plug-in as its delegate or without, and times its runs."""
+
+import contextlib
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from larq_engine.python import host, library
+from larq_engine.python.errors import host_errors
+from larq_engine.python.tensors import Shape
+
+# Doublings of an open size, up to 1,024: larger than the images that networks are made for.
+_DOUBLINGS = 10
+
+
+class OpenModel:
+    """A host's interpreter with a model, and the plug-in; its tensors are not allocated at first.
+
+    Args:
+        content: The bytes of the model's file.
+        runtime: The host's package; the first installed if None.
+        num_threads: Threads of the host and of the plug-in, but no more than there are CPUs.
+        action: The beginning of errors.
+        options: The plug-in's other options; None: the host computes without the plug-in.
+    """
+
+    def __init__(
+        self,
+        content: bytes,
+        *,
+        runtime: str | None,
+        num_threads: int,
+        action: str,
+        options: Mapping[str, object] | None,
+    ) -> None:
+        module = host.import_runtime(runtime)
+        self._delegate: Any = None
+        if options is not None:
+            self._delegate = host.load_delegate(runtime, num_threads=num_threads, **options)
+        with host_errors(action):
+            self.interpreter: host.HostInterpreter = module.Interpreter(
+                model_content=content,
+                # The plug-in limits its own threads to the same number.
+                num_threads=min(num_threads, library.usable_cpus()),
+                experimental_delegates=[] if options is None else [self._delegate],
+            )
+
+    @property
+    def pointer(self) -> int:
+        """Returns the address of the plug-in's delegate; 0 if there is none."""
+        return 0 if self._delegate is None else self._delegate._get_native_delegate_pointer()
+
+    def time_ns(self) -> int:
+        """Runs once; returns the nanoseconds of wall time."""
+        start = time.perf_counter_ns()
+        self.interpreter.invoke()
+        return time.perf_counter_ns() - start
+
+    def time_steps(self, runs: int) -> tuple[int, list[dict[str, Any]]]:
+        """Runs so often; returns the nanoseconds of wall time, and the plug-in's steps of all runs.
+
+        Steps that did not run are among them, so even no run tells what the plug-in computes.
+        """
+        pointer = self.pointer
+        if pointer:
+            library.start_profile(pointer)
+        elapsed = sum(self.time_ns() for _ in range(runs))
+        return elapsed, library.read_profile(pointer) if pointer else []
+
+
+def open_allocated(open_model: Callable[[], OpenModel]) -> OpenModel:
+    """Opens a model and allocates its tensors for the sizes that the file declares.
+
+    A size that the file leaves open is 1, and a VALID window does not fit an image of 1x1. Such
+    sizes are doubled until the model takes them.
+    """
+    model = open_model()
+    try:
+        with host_errors("model"):
+            model.interpreter.allocate_tensors()
+    except ValueError:  # without a name, which would keep the refused interpreter in a cycle
+        larger = _open_larger(open_model, _find_open_sizes(model))
+        if larger is None:
+            raise
+        return larger
+    return model
+
+
+def _open_larger(
+    open_model: Callable[[], OpenModel], open_sizes: list[tuple[int, Shape]]
+) -> OpenModel | None:
+    """Opens with larger sizes where the file leaves them open; returns None if none helps."""
+    for size in (2 << doublings for doublings in range(_DOUBLINGS if open_sizes else 0)):
+        model = open_model()
+        for number, shape in open_sizes:
+            sizes = tuple(size if axis == -1 else axis for axis in shape)
+            model.interpreter.resize_tensor_input(number, sizes)
+        with contextlib.suppress(ValueError), host_errors("model"):
+            model.interpreter.allocate_tensors()
+            return model
+    return None
+
+
+def _find_open_sizes(model: OpenModel) -> list[tuple[int, Shape]]:
+    """Returns inputs that leave open more than the batch; an open batch becomes 1."""
+    found = []
+    for row in model.interpreter.get_input_details():
+        declared = tuple(int(axis) for axis in row["shape_signature"])
+        if -1 in declared[1:]:
+            batch = 1 if declared[0] == -1 else declared[0]
+            found.append((int(row["index"]), (batch, *declared[1:])))
+    return found
