@@ -2,8 +2,12 @@
 
 In files that this converter writes, a tensor is called "layer:OPERATOR" (names.py). In other files,
 names are those of TensorFlow's operators, with the scopes in which they were made:
-"model/block/conv/QuantConv2D". The plug-in reads names in the same way (runtime/layer_name.cc), and
-both are tested with tests/common/layer_names.txt.
+"model/block/conv/QuantConv2D".
+
+The plug-in reads names in the same way, in C++ (runtime/ops/layer_name.cc): it names layers in
+programs without Python, and this file those of graphs that no host has loaded. Of constants the
+plug-in reads names of this converter alone. tests/converter/test_names.py holds both to the same
+words, and tests/common/layer_names.txt both to the same layers.
 """
 
 import re

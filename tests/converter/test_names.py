@@ -1,18 +1,20 @@
 """The layer that an operator belongs to is read from names and written into names."""
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from larq_engine import Interpreter, convert_tflite
-from larq_engine.converter import schema
+from larq_engine.converter import layer_names, schema
 from larq_engine.converter.graph import Graph, Op, Tensor
 from larq_engine.converter.layer_names import name_layer
 from larq_engine.converter.names import find_layers, write_names
 from tests.converter.graphs import Net
 
 _NAMES = Path(__file__).parents[1] / "common" / "layer_names.txt"
+_PLUG_IN = Path(layer_names.__file__).parents[1] / "runtime" / "ops" / "layer_name.cc"
 
 
 def _cases() -> list[list[str]]:
@@ -31,6 +33,20 @@ def _constant(name: str) -> Tensor:
 @pytest.mark.parametrize(("name", "layer"), _cases())
 def test_layers_in_names(name, layer):
     assert name_layer(Op("ADD", [_tensor("x")], [_tensor(name)])) == layer
+
+
+@pytest.mark.parametrize(
+    ("constant", "words"),
+    [
+        ("kWeighted", layer_names._WEIGHTED),
+        ("kInnerScopes", layer_names._INNER_SCOPES),
+        ("kSeparable", [layer_names._SEPARABLE]),
+    ],
+)
+def test_the_plug_in_knows_the_same_words(constant, words):
+    """The shared cases name a few of the words, and a word can be added to one side alone."""
+    [value] = re.findall(rf"\b{constant} = (.*?);", _PLUG_IN.read_text(encoding="utf-8"), re.DOTALL)
+    assert sorted(re.findall(r'"(.*?)"', value)) == sorted(words)
 
 
 def test_weights_tell_what_the_output_does_not():
