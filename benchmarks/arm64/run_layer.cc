@@ -10,6 +10,7 @@
 
 #include "benchmarks/kernels/conv_problem.h"
 #include "larq_engine/kernels/select.h"
+#include "larq_engine/kernels/select_product.h"
 
 namespace larq_engine::benchmarks {
 namespace {
@@ -40,7 +41,7 @@ int Main(int argc, char** argv) {
   const size_t channels = static_cast<size_t>(layer->channels);
   const std::vector<float> floats(pixels * channels, -0.5f);
   std::vector<uint32_t> packed(pixels * WordsFor(channels));
-  const PixelOps& ops = SelectPixelOps(cpu, row);
+  const PixelOps& ops = SelectPixelOps(AllowedFeatures(cpu, row));
   for (int i = 0; i < times; ++i) {
     if (in == "float") ops.bitpack_float(floats.data(), pixels, channels, packed.data());
     problem.Run(1);

@@ -219,9 +219,8 @@ Problem FloatLayer(const std::string& name, const FloatConv2dSpec& spec, int64_t
     auto input = RandomValues<float>(static_cast<size_t>(size * size * spec.in_channels), -8, 8);
     return WholeImage(conv, std::move(input), size, pixels, output, 0, conv->channel_blocks());
   };
-  return OtherLayer<float, FloatRow>(
-      name, FloatRows(), pixels * spec.out_channels, make,
-      [](CpuFeatures cpu) { return SelectFloats(cpu, kAutoKernel).name; });
+  return OtherLayer<float, FloatRow>(name, FloatRows(), pixels * spec.out_channels, make,
+                                     [](CpuFeatures cpu) { return SelectFloats(cpu).name; });
 }
 
 // Returns the rows that read all planes of int8 weights at once.
@@ -246,8 +245,9 @@ Problem Int8Layer(const std::string& name, const Int8Conv2dSpec& spec, int64_t s
                              .multiplier = std::vector<float>(filters, 1e-3f),
                              .range = {-128, 127},
                              .zero_point = 0};
-    const auto conv = std::make_shared<Int8Conv2d>(spec, filter.data(), to_int8, row,
-                                                   SelectPixelOps(DetectCpuFeatures(), row.name));
+    const auto conv = std::make_shared<Int8Conv2d>(
+        spec, filter.data(), to_int8, row,
+        SelectPixelOps(AllowedFeatures(DetectCpuFeatures(), row.name)));
     auto input =
         RandomValues<int8_t>(static_cast<size_t>(size * size * spec.in_channels), -128, 127);
     return WholeImage(conv, std::move(input), size, pixels, output);
@@ -275,7 +275,7 @@ Problem SignedLayer(const std::string& name, int64_t rows, int64_t depth, int64_
   };
   return OtherLayer<float, SignedSumsRow>(
       name, SignedSumsRows(), rows * units, make,
-      [](CpuFeatures cpu) { return SelectSignedSums(cpu, kAutoKernel).name; });
+      [](CpuFeatures cpu) { return SelectSignedSums(cpu).name; });
 }
 
 std::string Text(int64_t number) { return std::to_string(number); }

@@ -12,6 +12,7 @@
 #include "larq_engine/kernels/aligned_buffer.h"
 #include "larq_engine/kernels/bconv2d.h"
 #include "larq_engine/kernels/pixel_ops_table.h"
+#include "larq_engine/kernels/select_product.h"
 
 namespace larq_engine::benchmarks {
 
@@ -59,8 +60,9 @@ class ConvProblem {
   // Makes the convolution use a row of either product.
   template <typename Row>
   void Use(const Row& row) {
-    conv_ = std::make_unique<Bconv2d>(spec_, filter_.data(), transform_, row,
-                                      SelectPixelOps(DetectCpuFeatures(), row.name));
+    conv_ =
+        std::make_unique<Bconv2d>(spec_, filter_.data(), transform_, row,
+                                  SelectPixelOps(AllowedFeatures(DetectCpuFeatures(), row.name)));
     conv_->Resize(height_, width_);
     scratch_ = AlignedBuffer<std::byte>(conv_->scratch_bytes());
   }

@@ -36,6 +36,12 @@ class CpuFeatures {
   constexpr void Add(Isa isa) { mask_ |= Bit(isa); }
   constexpr void Remove(Isa isa) { mask_ &= ~Bit(isa); }
   constexpr bool Has(Isa isa) const { return (mask_ & Bit(isa)) != 0; }
+  // Returns the same CPU without the ISAs after `highest`, which include it.
+  constexpr CpuFeatures UpTo(Isa highest) const {
+    CpuFeatures features = *this;
+    features.mask_ &= 2 * Bit(highest) - 1;
+    return features;
+  }
 
   // x86: tells whether a core multiplies two vectors of 512 bits a cycle, as those of Intel's
   // servers do. Such a core still counts the bits of only one vector a cycle, as cores with one

@@ -1,7 +1,6 @@
 #include "larq_engine/kernels/float_table.h"
 
 #include "larq_engine/kernels/float_portable.h"
-#include "larq_engine/kernels/select_product.h"
 #if defined(__x86_64__)
 #include "larq_engine/kernels/x86/float_avx2.h"
 #include "larq_engine/kernels/x86/float_avx512bw.h"
@@ -37,11 +36,10 @@ constexpr FloatRow kFloatRows[] = {
 
 std::span<const FloatRow> FloatRows() { return kFloatRows; }
 
-const FloatRow& SelectFloats(CpuFeatures cpu, std::string_view forced_kernel) {
-  const Isa highest = HighestIsa(forced_kernel);
+const FloatRow& SelectFloats(CpuFeatures cpu) {
   const FloatRow* best = &FloatRows().front();
   for (const FloatRow& row : FloatRows()) {
-    if (cpu.Has(row.isa) && row.isa <= highest) best = &row;
+    if (cpu.Has(row.isa)) best = &row;
   }
   return *best;
 }

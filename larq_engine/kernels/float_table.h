@@ -4,7 +4,6 @@
 #define LARQ_ENGINE_KERNELS_FLOAT_TABLE_H_
 
 #include <span>
-#include <string_view>
 
 #include "larq_engine/kernels/cpu_features.h"
 #include "larq_engine/kernels/float_conv2d_spec.h"
@@ -24,8 +23,8 @@ struct FloatRow {
 // Returns the rows that this build holds, from the lowest ISA to the highest.
 std::span<const FloatRow> FloatRows();
 
-// Returns the highest row that the CPU has and that HighestIsa of a forced kernel allows.
-const FloatRow& SelectFloats(CpuFeatures cpu, std::string_view forced_kernel);
+// Returns the highest row that the CPU has.
+const FloatRow& SelectFloats(CpuFeatures cpu);
 
 // Returns the cycles that one output pixel is expected to take.
 double FloatCycles(const FloatRow& row, const FloatConv2dSpec& spec);

@@ -1,7 +1,6 @@
 #include "larq_engine/kernels/pixel_ops_table.h"
 
 #include "larq_engine/kernels/pixel_ops_portable.h"
-#include "larq_engine/kernels/select_product.h"
 #if defined(__aarch64__)
 #include "larq_engine/kernels/arm64/pixel_ops_neon.h"
 #endif
@@ -28,11 +27,10 @@ constexpr PixelOpsRow kPixelOpsRows[] = {
 
 std::span<const PixelOpsRow> PixelOpsRows() { return kPixelOpsRows; }
 
-const PixelOps& SelectPixelOps(CpuFeatures cpu, std::string_view forced_kernel) {
-  const Isa highest = HighestIsa(forced_kernel);
+const PixelOps& SelectPixelOps(CpuFeatures cpu) {
   const PixelOps* best = &kPixelOpsPortable;
   for (const PixelOpsRow& row : PixelOpsRows()) {
-    if (cpu.Has(row.isa) && row.isa <= highest) best = row.ops;
+    if (cpu.Has(row.isa)) best = row.ops;
   }
   return *best;
 }

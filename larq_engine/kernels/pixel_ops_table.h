@@ -4,7 +4,6 @@
 #define LARQ_ENGINE_KERNELS_PIXEL_OPS_TABLE_H_
 
 #include <span>
-#include <string_view>
 
 #include "larq_engine/kernels/cpu_features.h"
 #include "larq_engine/kernels/pixel_ops.h"
@@ -19,8 +18,8 @@ struct PixelOpsRow {
 // Returns the rows that this build holds, from the lowest ISA to the highest.
 std::span<const PixelOpsRow> PixelOpsRows();
 
-// Returns the highest row that the CPU has and that HighestIsa of a forced kernel allows.
-const PixelOps& SelectPixelOps(CpuFeatures cpu, std::string_view forced_kernel);
+// Returns the highest row that the CPU has.
+const PixelOps& SelectPixelOps(CpuFeatures cpu);
 
 }  // namespace larq_engine
 

@@ -2,7 +2,6 @@
 
 #include "larq_engine/kernels/bits.h"
 #include "larq_engine/kernels/memory_size.h"
-#include "larq_engine/kernels/select_product.h"
 
 namespace larq_engine {
 namespace {
@@ -26,10 +25,9 @@ double Int8Cycles(const ByteRow& row, const Int8Conv2dSpec& spec) {
 }
 
 const ByteRow& SelectInt8(CpuFeatures cpu, const Int8Conv2dSpec& spec, std::string_view forced) {
-  const Isa highest = HighestIsa(forced);
   const ByteRow* best = &ByteRows().front();
   for (const ByteRow& row : ByteRows()) {
-    if (row.weight_planes < kPlanes || !cpu.Has(row.isa) || row.isa > highest) continue;
+    if (row.weight_planes < kPlanes || !cpu.Has(row.isa)) continue;
     if (row.name == forced) return row;
     if (Int8Cycles(row, spec) < Int8Cycles(*best, spec)) best = &row;
   }

@@ -14,8 +14,8 @@ namespace larq_engine {
 // Returns the cycles that one output pixel is expected to take.
 double Int8Cycles(const ByteRow& row, const Int8Conv2dSpec& spec);
 
-// Returns the row named `forced`; otherwise the cheapest one that the CPU runs and that HighestIsa
-// of `forced` allows. All of them take seven planes of weights.
+// Returns the row named `forced`, or the cheapest one that the CPU runs. All of them take seven
+// planes of weights.
 const ByteRow& SelectInt8(CpuFeatures cpu, const Int8Conv2dSpec& spec, std::string_view forced);
 
 // Tells whether the engine computes the convolution faster than the host.

@@ -141,11 +141,10 @@ const Isa* IsaOfKernel(std::string_view name) {
   return nullptr;
 }
 
-// A later value of Isa includes the earlier ones, so they can be compared.
-Isa HighestIsa(std::string_view forced) {
-  if (forced == kAutoKernel) return kLastIsa;
-  if (forced == kReferenceKernel) return Isa::kPortable;
-  if (const Isa* isa = IsaOfKernel(forced)) return *isa;
+CpuFeatures AllowedFeatures(CpuFeatures cpu, std::string_view forced) {
+  if (forced == kAutoKernel) return cpu;
+  if (forced == kReferenceKernel) return cpu.UpTo(Isa::kPortable);
+  if (const Isa* isa = IsaOfKernel(forced)) return cpu.UpTo(*isa);
   throw std::invalid_argument("unknown kernel '" + std::string(forced) +
                               "'; expected one that SelectProduct accepts");
 }

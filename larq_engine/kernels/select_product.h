@@ -32,10 +32,10 @@ ProductChoice SelectProduct(CpuFeatures cpu, const Bconv2dSpec& spec,
 // Returns the ISA of the row of this name, of either product; null if there is none.
 const Isa* IsaOfKernel(std::string_view name);
 
-// Returns the highest ISA that rows of other contracts may have. A kernel row forced by name stands
-// for a CPU that has no higher ISA than that row's, and the reference for a CPU that has none. An
-// unknown name throws std::invalid_argument.
-Isa HighestIsa(std::string_view forced);
+// Returns the features of the CPU that rows of other contracts may use. A kernel row forced by name
+// stands for a CPU that has no higher ISA than that row's, and the reference for a CPU that has
+// none. An unknown name throws std::invalid_argument.
+CpuFeatures AllowedFeatures(CpuFeatures cpu, std::string_view forced);
 
 // Returns the names of all rows that this CPU runs, with the separator between them.
 std::string NamesOfKernels(CpuFeatures cpu, std::string_view separator);

@@ -1,6 +1,5 @@
 #include "larq_engine/kernels/signed_sums_table.h"
 
-#include "larq_engine/kernels/select_product.h"
 #include "larq_engine/kernels/signed_sums_portable.h"
 #if defined(__aarch64__)
 #include "larq_engine/kernels/arm64/signed_sums_neon.h"
@@ -35,11 +34,10 @@ constexpr int64_t kLeastWeights = 1 << 16;
 
 std::span<const SignedSumsRow> SignedSumsRows() { return kSignedSumsRows; }
 
-const SignedSumsRow& SelectSignedSums(CpuFeatures cpu, std::string_view forced_kernel) {
-  const Isa highest = HighestIsa(forced_kernel);
+const SignedSumsRow& SelectSignedSums(CpuFeatures cpu) {
   const SignedSumsRow* best = &SignedSumsRows().front();
   for (const SignedSumsRow& row : SignedSumsRows()) {
-    if (cpu.Has(row.isa) && row.isa <= highest) best = &row;
+    if (cpu.Has(row.isa)) best = &row;
   }
   return *best;
 }

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 #include "larq_engine/kernels/cpu_features.h"
 #include "larq_engine/kernels/signed_dense_output.h"
@@ -22,8 +21,8 @@ struct SignedSumsRow {
 // Returns the rows that this build holds, from the lowest ISA to the highest.
 std::span<const SignedSumsRow> SignedSumsRows();
 
-// Returns the highest row that the CPU has and that HighestIsa of a forced kernel allows.
-const SignedSumsRow& SelectSignedSums(CpuFeatures cpu, std::string_view forced_kernel);
+// Returns the highest row that the CPU has.
+const SignedSumsRow& SelectSignedSums(CpuFeatures cpu);
 
 // Tells whether a dense layer is faster from bits than in a host that unpacks the weights.
 bool PrefersSignedSums(const SignedSumsRow& row, const SignedDenseSize& size);

@@ -99,12 +99,12 @@ TEST(FuzzReplay, MadeUpGraphsHaveEveryForm) {
         kTfLiteBuiltinSplitV, kTfLiteBuiltinSlice, kTfLiteBuiltinStridedSlice}) {
     EXPECT_TRUE(kinds.contains(kind)) << kind;
   }
-  const bool convolves_floats = PrefersFloats(SelectFloats(DetectCpuFeatures(), kAutoKernel));
+  const bool convolves_floats = PrefersFloats(SelectFloats(DetectCpuFeatures()));
   EXPECT_EQ(kinds.contains(kTfLiteBuiltinConv2d), convolves_floats);
   EXPECT_EQ(kinds.contains(kTfLiteBuiltinDepthwiseConv2d), convolves_floats);
   EXPECT_EQ(unpacked_filters > 0, convolves_floats);
   const bool sums_signs =
-      PrefersSignedSums(SelectSignedSums(DetectCpuFeatures(), kAutoKernel),
+      PrefersSignedSums(SelectSignedSums(DetectCpuFeatures()),
                         {.rows = 1, .depth = 1024, .units = 1024, .is_int8 = false});
   EXPECT_EQ(kinds.contains(kTfLiteBuiltinFullyConnected), sums_signs);
   for (const char* name :

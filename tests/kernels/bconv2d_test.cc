@@ -9,6 +9,7 @@
 #include "larq_engine/kernels/bits.h"
 #include "larq_engine/kernels/pixel_ops_table.h"
 #include "larq_engine/kernels/reference.h"
+#include "larq_engine/kernels/select_product.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/seed.h"
 
@@ -247,7 +248,7 @@ void ExpectRowsAgree(const Layer& layer, const Operands& o) {
                    o.filter.bits.data(), 0, pixels, expected.data());
   ASSERT_NO_FATAL_FAILURE(ExpectDefinition(layer, o, expected.data()));
   const auto expect_same = [&](const auto& row) {
-    const PixelOps& ops = SelectPixelOps(DetectCpuFeatures(), row.name);
+    const PixelOps& ops = SelectPixelOps(AllowedFeatures(DetectCpuFeatures(), row.name));
     Bconv2d conv(layer.spec, o.filter.bits.data(), transform, row, ops);
     conv.Resize(layer.image.height, layer.image.width);
     AlignedBuffer<std::byte> scratch(conv.scratch_bytes());
@@ -580,7 +581,7 @@ TEST(Bconv2d, EveryGroupsFiltersAreAligned) {
                     .kind = OutputKind::kFloat};
   const Operands o = RandomOperands(random, layer);
   Bconv2d conv(layer.spec, o.filter.bits.data(), MakeTransform(layer, o), row,
-               SelectPixelOps(DetectCpuFeatures(), row.name));
+               SelectPixelOps(AllowedFeatures(DetectCpuFeatures(), row.name)));
   conv.Resize(2, 2);
   AlignedBuffer<std::byte> scratch(conv.scratch_bytes());
   GuardedBuffer<std::byte> output(OutputBytes(layer, MakeTransform(layer, o)));
@@ -609,7 +610,7 @@ TEST(Bconv2d, OnlyTheLastTileHasHalfAStep) {
   const auto run = [&](int mr_step) {
     row.mr_step = mr_step;
     Bconv2d conv(layer.spec, o.filter.bits.data(), MakeTransform(layer, o), row,
-                 SelectPixelOps({}, kAutoKernel));
+                 SelectPixelOps({}));
     EXPECT_EQ(conv.kernel_pixels().tile, 8);
     EXPECT_EQ(conv.kernel_pixels().step, mr_step);
     conv.Resize(7, 7);
@@ -637,7 +638,7 @@ TEST(Bconv2d, FilterThatReachesFarOutside) {
                     .kind = OutputKind::kFloat};
   const Operands o = RandomOperands(random, layer);
   Bconv2d conv(layer.spec, o.filter.bits.data(), MakeTransform(layer, o), BgemmRows()[0],
-               SelectPixelOps({}, kAutoKernel));
+               SelectPixelOps({}));
   conv.Resize(1, 1 << 19);
   AlignedBuffer<std::byte> scratch(conv.scratch_bytes());
   GuardedBuffer<std::byte> output(OutputBytes(layer, MakeTransform(layer, o)));
@@ -702,7 +703,7 @@ TEST(Bconv2d, ResizeKeepsTheFilter) {
               .kind = OutputKind::kFloat};
   const Operands o = RandomOperands(random, layer);
   Bconv2d conv(layer.spec, o.filter.bits.data(), MakeTransform(layer, o), BgemmRows()[0],
-               SelectPixelOps({}, kAutoKernel));
+               SelectPixelOps({}));
   for (const Image& image : {Image{1, 2, 2}, Image{3, 9, 4}, Image{1, 1, 1}, Image{2, 3, 11}}) {
     layer.image = image;
     Operands resized = RandomOperands(random, layer);

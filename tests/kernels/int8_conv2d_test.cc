@@ -12,6 +12,7 @@
 #include "larq_engine/kernels/pixel_ops_table.h"
 #include "larq_engine/kernels/select.h"
 #include "larq_engine/kernels/select_int8.h"
+#include "larq_engine/kernels/select_product.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/seed.h"
 
@@ -222,7 +223,7 @@ Int8Conv2dSpec Stem(int64_t in_channels, int64_t taps) {
 
 TEST(SelectInt8, RowForEachCpu) {
   const auto chosen = [](CpuFeatures cpu, std::string_view forced = kAutoKernel) {
-    return std::string(SelectInt8(cpu, Stem(3, 7), forced).name);
+    return std::string(SelectInt8(AllowedFeatures(cpu, forced), Stem(3, 7), forced).name);
   };
   EXPECT_EQ(chosen({}), "bytes_i32_4x4x4_portable");
 #if defined(__x86_64__)

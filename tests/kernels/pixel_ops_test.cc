@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "larq_engine/kernels/bits.h"
 #include "larq_engine/kernels/pixel_ops_table.h"
+#include "larq_engine/kernels/select_product.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/same_float.h"
 #include "tests/common/seed.h"
@@ -829,18 +830,18 @@ TEST(PixelOpsTable, RowsAreInTheOrderOfIsas) {
 
 TEST(PixelOpsTable, SelectsTheHighestThatCpuAndForcedKernelAllow) {
   const PixelOps* lowest = PixelOpsRows().front().ops;
-  EXPECT_EQ(&SelectPixelOps({}, "auto"), lowest);
+  EXPECT_EQ(&SelectPixelOps({}), lowest);
   CpuFeatures cpu = {};
   for (const PixelOpsRow& row : PixelOpsRows()) {
     cpu.Add(row.isa);
-    EXPECT_EQ(&SelectPixelOps(cpu, "auto"), row.ops) << IsaName(row.isa);
-    EXPECT_EQ(&SelectPixelOps(cpu, "reference"), lowest);
-    EXPECT_EQ(&SelectPixelOps(cpu, "bgemm_i32_4x2x64_portable"), lowest);
+    EXPECT_EQ(&SelectPixelOps(cpu), row.ops) << IsaName(row.isa);
+    EXPECT_EQ(&SelectPixelOps(AllowedFeatures(cpu, "reference")), lowest);
+    EXPECT_EQ(&SelectPixelOps(AllowedFeatures(cpu, "bgemm_i32_4x2x64_portable")), lowest);
   }
 }
 
 TEST(PixelOpsTable, NoKernelOfAnUnknownName) {
-  EXPECT_THROW(SelectPixelOps({}, "fastest"), std::invalid_argument);
+  EXPECT_THROW(SelectPixelOps(AllowedFeatures({}, "fastest")), std::invalid_argument);
 }
 
 }  // namespace

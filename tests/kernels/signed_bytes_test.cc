@@ -87,7 +87,7 @@ void Check(const Layer& layer, const ByteRow& row, const SignedDenseRange& range
       .elements = layer.units * layer.depth,
       .scales = layer.scale.size(),
       .inner = layer.scale.size() == 1 ? layer.units * layer.depth : layer.depth};
-  const SignedBytes bytes(weights, layer.output, row, SelectPixelOps(DetectCpuFeatures(), "auto"));
+  const SignedBytes bytes(weights, layer.output, row, SelectPixelOps(DetectCpuFeatures()));
   std::vector<int8_t> inputs(range.last_row * layer.depth);
   for (int8_t& value : inputs) value = static_cast<int8_t>(random.Word());
   const GuardedBuffer<int8_t> in{std::span<const int8_t>(inputs), guard};
@@ -155,7 +155,7 @@ TEST(SignedBytes, ARunHasWholeTiles) {
                                .elements = depth,
                                .scales = 1,
                                .inner = depth},
-                              layer.output, row, SelectPixelOps({}, "auto"));
+                              layer.output, row, SelectPixelOps({}));
       EXPECT_GE(bytes.rows(), static_cast<size_t>(row.mr));
       EXPECT_LE(bytes.rows(), 256u);
       EXPECT_EQ(bytes.rows() % static_cast<size_t>(row.mr), 0u);

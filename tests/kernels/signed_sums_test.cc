@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "larq_engine/kernels/select_product.h"
 #include "larq_engine/kernels/signed_dense_output.h"
 #include "larq_engine/kernels/signed_sums_table.h"
 #include "tests/common/guarded_buffer.h"
@@ -192,10 +193,11 @@ TEST(SignedSumsTable, SelectsTheHighestThatCpuAndForcedKernelAllow) {
   CpuFeatures cpu = {};
   for (const SignedSumsRow& row : SignedSumsRows()) {
     cpu.Add(row.isa);
-    EXPECT_EQ(SelectSignedSums(cpu, "auto").name, row.name);
+    EXPECT_EQ(SelectSignedSums(cpu).name, row.name);
     EXPECT_EQ(row.name, std::string("signed_sums_") + IsaName(row.isa));
-    EXPECT_EQ(SelectSignedSums(cpu, "reference").isa, Isa::kPortable);
-    EXPECT_EQ(SelectSignedSums(cpu, "bgemm_i32_4x2x64_portable").isa, Isa::kPortable);
+    EXPECT_EQ(SelectSignedSums(AllowedFeatures(cpu, "reference")).isa, Isa::kPortable);
+    EXPECT_EQ(SelectSignedSums(AllowedFeatures(cpu, "bgemm_i32_4x2x64_portable")).isa,
+              Isa::kPortable);
   }
 }
 

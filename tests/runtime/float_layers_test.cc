@@ -13,6 +13,7 @@
 
 #include "larq_engine/kernels/float_table.h"
 #include "larq_engine/kernels/select.h"
+#include "larq_engine/kernels/select_product.h"
 #include "larq_engine/runtime/host/delegate.h"
 #include "larq_engine/runtime/profile.h"
 #include "tests/host/mini_host.h"
@@ -24,7 +25,7 @@ namespace larq_engine::testing {
 namespace {
 
 // Tells whether they are taken without a placement.
-bool IsPreferred() { return PrefersFloats(SelectFloats(DetectCpuFeatures(), kAutoKernel)); }
+bool IsPreferred() { return PrefersFloats(SelectFloats(DetectCpuFeatures())); }
 
 std::vector<std::string> Kernels() {
   std::vector<std::string> kernels = {"auto", "reference", "bgemm_i32_4x2x64_portable"};
@@ -279,7 +280,7 @@ TEST(FloatLayers, KernelsAreThoseOfTheIsaThatIsForced) {
     int convs = 0;
     for (const StepProfile& row : StopProfile(delegate.get())) {
       if (row.op != "CONV_2D" && row.op != "DEPTHWISE_CONV_2D") continue;
-      EXPECT_EQ(row.kernel, SelectFloats(DetectCpuFeatures(), kernel).name);
+      EXPECT_EQ(row.kernel, SelectFloats(AllowedFeatures(DetectCpuFeatures(), kernel)).name);
       ++convs;
     }
     EXPECT_EQ(convs, 5);

@@ -1,5 +1,6 @@
 // CONV_2D and DEPTHWISE_CONV_2D of the host on floats.
 #include "larq_engine/kernels/float_conv2d.h"
+#include "larq_engine/kernels/select_product.h"
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/ops/tensor_info.h"
 
@@ -11,7 +12,7 @@ class Conv2dStep : public Step {
   Conv2dStep(const FloatConv2dSpec& spec, const float* filter, const float* bias,
              Activation activation, const StepKernels& kernels)
       : conv_(spec, filter, bias, ActivationRange(activation),
-              SelectFloats(DetectCpuFeatures(), kernels.kernel)) {}
+              SelectFloats(AllowedFeatures(DetectCpuFeatures(), kernels.kernel))) {}
 
   void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
     pixels_ = CountElements(output.dims, 3);

@@ -5,6 +5,7 @@
 #include "larq_engine/kernels/float_table.h"
 #include "larq_engine/kernels/pixel_ops_table.h"
 #include "larq_engine/kernels/select_int8.h"
+#include "larq_engine/kernels/select_product.h"
 #include "larq_engine/kernels/signed_sums_table.h"
 #include "larq_engine/runtime/cpu/cpu_segment.h"
 #include "larq_engine/runtime/cpu/step_seconds.h"
@@ -14,14 +15,14 @@ namespace larq_engine {
 
 CpuExecutor::CpuExecutor(const EngineOptions& options)
     : kernels_{.kernel = options.kernel,
-               .pixel_ops = SelectPixelOps(DetectCpuFeatures(), options.kernel)},
+               .pixel_ops = SelectPixelOps(AllowedFeatures(DetectCpuFeatures(), options.kernel))},
       fuse_(options.fuse),
       num_threads_(options.num_threads) {}
 
 StepKernels CpuExecutor::KernelsFor(const ProgramOp& op) const {
   if (!op.place || op.place->kernel.empty()) return kernels_;
   return {.kernel = op.place->kernel,
-          .pixel_ops = SelectPixelOps(DetectCpuFeatures(), op.place->kernel)};
+          .pixel_ops = SelectPixelOps(AllowedFeatures(DetectCpuFeatures(), op.place->kernel))};
 }
 
 std::vector<double> CpuExecutor::Seconds(const Program& program, std::span<const size_t> ops,
@@ -43,7 +44,7 @@ std::vector<double> CpuExecutor::Seconds(const Program& program, std::span<const
 
 // A kernel that is forced does not count, because the host's floats differ from ours.
 bool CpuExecutor::ReadsBitsFaster(const SignedDenseSize& size) const {
-  return PrefersSignedSums(SelectSignedSums(DetectCpuFeatures(), kAutoKernel), size);
+  return PrefersSignedSums(SelectSignedSums(DetectCpuFeatures()), size);
 }
 
 bool CpuExecutor::ConvolvesFaster(const Int8Conv2dSpec& spec) const {
@@ -51,7 +52,7 @@ bool CpuExecutor::ConvolvesFaster(const Int8Conv2dSpec& spec) const {
 }
 
 bool CpuExecutor::ConvolvesFloats() const {
-  return PrefersFloats(SelectFloats(DetectCpuFeatures(), kAutoKernel));
+  return PrefersFloats(SelectFloats(DetectCpuFeatures()));
 }
 
 std::unique_ptr<Segment> CpuExecutor::Compile(const Program& program, std::span<const size_t> ops,

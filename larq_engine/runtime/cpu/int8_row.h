@@ -5,12 +5,13 @@
 #include <string_view>
 
 #include "larq_engine/kernels/select_int8.h"
+#include "larq_engine/kernels/select_product.h"
 
 namespace larq_engine {
 
 // Returns SelectInt8's choice among the ISAs that the system lets this process use.
 inline const ByteRow& PermittedInt8Row(const Int8Conv2dSpec& spec, std::string_view kernel) {
-  CpuFeatures cpu = DetectCpuFeatures();
+  CpuFeatures cpu = AllowedFeatures(DetectCpuFeatures(), kernel);
   const ByteRow* row = &SelectInt8(cpu, spec, kernel);
   while (!PermitIsa(row->isa)) {
     cpu.Remove(row->isa);

@@ -3,6 +3,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "larq_engine/kernels/select_product.h"
 #include "larq_engine/kernels/signed_bytes.h"
 #include "larq_engine/kernels/signed_dense.h"
 #include "larq_engine/runtime/cpu/int8_row.h"
@@ -25,7 +26,7 @@ class SignedDenseStep : public Step {
       : output_(output),
         kernels_(kernels),
         packed_(op.weights.packed),
-        row_(SelectSignedSums(DetectCpuFeatures(), kernels.kernel)),
+        row_(SelectSignedSums(AllowedFeatures(DetectCpuFeatures(), kernels.kernel))),
         weights_(packed_.bits, static_cast<size_t>(op.shape.units),
                  static_cast<size_t>(op.shape.depth), sign_bit) {}
 
@@ -71,7 +72,8 @@ class SignedDenseStep : public Step {
       return PrefersSignedBytes(row, pixels_, weights);
     };
     // The system's permission is only asked for if it is needed.
-    if (!prefers(SelectInt8(DetectCpuFeatures(), spec, kernels_.kernel))) {
+    if (!prefers(SelectInt8(AllowedFeatures(DetectCpuFeatures(), kernels_.kernel), spec,
+                            kernels_.kernel))) {
       bytes_.reset();
     } else if (!bytes_) {
       const ByteRow& row = PermittedInt8Row(spec, kernels_.kernel);

@@ -32,7 +32,7 @@ double ProductCycles(const Bconv2dOp& conv, const TensorShape& output, const Ste
 // With AVX-512 a row of 4096 floats to 4096 takes 0.168 ms (docs/lab.md). Other rows were
 // not measured; they are assumed to need twice as long.
 double SignedSumsCycles(const Op& dense, const TensorShape& output, const StepCpu& cpu) {
-  const Isa isa = SelectSignedSums(cpu.features, cpu.kernel).isa;
+  const Isa isa = SelectSignedSums(AllowedFeatures(cpu.features, cpu.kernel)).isa;
   const double macs_per_cycle = isa == Isa::kPortable   ? kReferenceMacsPerCycle
                                 : isa == Isa::kAvx512bw ? 32
                                                         : 16;
@@ -45,11 +45,12 @@ double StepSeconds(const Op& op, const TensorShape& output, size_t bytes, const 
   double cycles = 0;
   if (const auto* conv = std::get_if<Bconv2dOp>(&op)) cycles = ProductCycles(*conv, output, cpu);
   if (const auto* conv = std::get_if<Int8Conv2dOp>(&op)) {
-    const ByteRow& row = SelectInt8(cpu.features, conv->spec, cpu.kernel);
+    const ByteRow& row =
+        SelectInt8(AllowedFeatures(cpu.features, cpu.kernel), conv->spec, cpu.kernel);
     cycles = static_cast<double>(CountElements(output.dims, 3)) * Int8Cycles(row, conv->spec);
   }
   if (const auto* conv = std::get_if<Conv2dOp>(&op)) {
-    const FloatRow& row = SelectFloats(cpu.features, cpu.kernel);
+    const FloatRow& row = SelectFloats(AllowedFeatures(cpu.features, cpu.kernel));
     cycles = static_cast<double>(CountElements(output.dims, 3)) * FloatCycles(row, conv->spec);
   }
   if (std::holds_alternative<SignedDenseOp>(op)) cycles = SignedSumsCycles(op, output, cpu);

@@ -31,8 +31,7 @@ std::vector<uint8_t> ConvOptions(int channels_in) {
 struct Made {
   Made(const char* name, const OpInfo& info, std::string kernel = "auto")
       : op(FindOp(kTfLiteBuiltinCustom, name)->read(info)),
-        step(MakeStep(
-            op, {.kernel = std::move(kernel), .pixel_ops = SelectPixelOps({}, kAutoKernel)})) {}
+        step(MakeStep(op, {.kernel = std::move(kernel), .pixel_ops = SelectPixelOps({})})) {}
 
   TensorShape Resize(std::vector<int> dims) {
     const std::vector<TensorShape> inputs = {{.dims = std::move(dims)}};
@@ -69,7 +68,7 @@ TEST(MeanStep, OfNothingIsNan) {
   const KnownOp& mean = *FindOp(kTfLiteBuiltinMean, nullptr);
   ASSERT_TRUE(mean.can_claim(info));
   const Op op = mean.read(info);
-  const auto step = MakeStep(op, {.kernel = "auto", .pixel_ops = SelectPixelOps({}, kAutoKernel)});
+  const auto step = MakeStep(op, {.kernel = "auto", .pixel_ops = SelectPixelOps({})});
   const std::vector<TensorShape> inputs = {{.dims = {1, 0, 5, 8}}};
   step->Resize(inputs, OutputShape(op, inputs));
   std::vector<float> out(40);
@@ -84,7 +83,7 @@ TEST(MeanStep, OfImagesIsTheSameHoweverTheirPartsAreCut) {
       .inputs = {Tensor(kTfLiteFloat32, {1, 9, 11, kChannels}), Tensor(kTfLiteInt32, {2}, kAxes)},
       .output = Tensor(kTfLiteFloat32, {1, kChannels})};
   const Op op = FindOp(kTfLiteBuiltinMean, nullptr)->read(info);
-  const auto step = MakeStep(op, {.kernel = "auto", .pixel_ops = SelectPixelOps({}, kAutoKernel)});
+  const auto step = MakeStep(op, {.kernel = "auto", .pixel_ops = SelectPixelOps({})});
   // The cases: fewer images, an image of less than a part, and images of another size.
   for (const auto& [images, height] : {std::pair(3, 9), {1, 9}, {2, 1}, {4, 5}}) {
     const size_t pixels = static_cast<size_t>(height) * 11;

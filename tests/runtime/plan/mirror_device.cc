@@ -30,8 +30,7 @@ class MirrorSegment : public Segment {
   MirrorSegment(MirrorExecutor& executor, const Program& program, std::span<const size_t> ops,
                 const std::vector<bool>& is_shared)
       : executor_(executor), program_(program), is_shared_(is_shared) {
-    const StepKernels kernels{.kernel = PortableRow(),
-                              .pixel_ops = SelectPixelOps({}, kAutoKernel)};
+    const StepKernels kernels{.kernel = PortableRow(), .pixel_ops = SelectPixelOps({})};
     for (size_t index : ops) {
       const ProgramOp& op = program.op(index);
       ForOperator(op.name, [&] { steps_.push_back({&op, MakeStep(*op.op, kernels), 0}); });
