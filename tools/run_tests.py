@@ -324,7 +324,8 @@ STAGES = (
         "C++ tests of the plug-in and of kernels for GPUs under the sanitizer of threads",
         ([*BAZEL_TEST, "--config=tsan", *THREADS],),
         (
-            *(BUILD_RULES, GPU_KERNELS, PLUG_IN, r"(larq_engine|tests)/kernels/shared_buffer"),
+            *(BUILD_RULES, GPU_KERNELS, PLUG_IN),
+            r"(larq_engine|tests)/kernels/(common/)?shared_buffer",
             r"tests/(common|cuda|host|kernels/cuda|runtime)/",
         ),
     ),

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "benchmarks/kernels/conv_problem.h"
-#include "larq_engine/kernels/select.h"
-#include "larq_engine/kernels/select_product.h"
+#include "larq_engine/kernels/binary/select.h"
+#include "larq_engine/kernels/layers/select_product.h"
 
 namespace larq_engine::benchmarks {
 namespace {

@@ -23,11 +23,11 @@
 #include <thread>
 #include <vector>
 
-#include "larq_engine/kernels/bits.h"
+#include "larq_engine/kernels/common/bits.h"
 #include "larq_engine/kernels/cuda/bconv2d_args.h"
 #include "larq_engine/kernels/cuda/bconv2d_epilogues.h"
 #include "larq_engine/kernels/cuda/bconv2d_rows.h"
-#include "larq_engine/kernels/reference.h"
+#include "larq_engine/kernels/layers/reference.h"
 #include "larq_engine/runtime/cuda/bconv2d_operands.h"
 #include "larq_engine/runtime/cuda/cuda_memory.h"
 #include "larq_engine/runtime/cuda/cuda_queue.h"

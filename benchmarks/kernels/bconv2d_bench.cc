@@ -12,7 +12,7 @@
 #include "benchmarks/kernels/conv_problem.h"
 #include "benchmarks/kernels/limits.h"
 #include "benchmarks/kernels/timing.h"
-#include "larq_engine/kernels/kernel_table.h"
+#include "larq_engine/kernels/binary/table.h"
 
 namespace larq_engine::benchmarks {
 namespace {

@@ -17,10 +17,10 @@
 
 #include "benchmarks/kernels/limits.h"
 #include "benchmarks/kernels/timing.h"
-#include "larq_engine/kernels/aligned_buffer.h"
-#include "larq_engine/kernels/kernel_table.h"
-#include "larq_engine/kernels/pack_rhs.h"
-#include "larq_engine/kernels/select.h"
+#include "larq_engine/kernels/binary/pack_rhs.h"
+#include "larq_engine/kernels/binary/select.h"
+#include "larq_engine/kernels/binary/table.h"
+#include "larq_engine/kernels/common/aligned_buffer.h"
 
 namespace larq_engine::benchmarks {
 namespace {

@@ -20,12 +20,12 @@
 
 #include "benchmarks/kernels/conv_problem.h"
 #include "benchmarks/kernels/timing.h"
-#include "larq_engine/kernels/float_conv2d.h"
-#include "larq_engine/kernels/int8_conv2d.h"
-#include "larq_engine/kernels/kernel_table.h"
-#include "larq_engine/kernels/select_int8.h"
-#include "larq_engine/kernels/select_product.h"
-#include "larq_engine/kernels/signed_dense.h"
+#include "larq_engine/kernels/binary/table.h"
+#include "larq_engine/kernels/bytes/select.h"
+#include "larq_engine/kernels/layers/float_conv2d.h"
+#include "larq_engine/kernels/layers/int8_conv2d.h"
+#include "larq_engine/kernels/layers/select_product.h"
+#include "larq_engine/kernels/layers/signed_dense.h"
 
 namespace larq_engine::benchmarks {
 namespace {

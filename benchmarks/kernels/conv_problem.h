@@ -9,10 +9,10 @@
 #include <random>
 #include <vector>
 
-#include "larq_engine/kernels/aligned_buffer.h"
-#include "larq_engine/kernels/bconv2d.h"
-#include "larq_engine/kernels/pixel_ops_table.h"
-#include "larq_engine/kernels/select_product.h"
+#include "larq_engine/kernels/common/aligned_buffer.h"
+#include "larq_engine/kernels/layers/bconv2d.h"
+#include "larq_engine/kernels/layers/select_product.h"
+#include "larq_engine/kernels/pixels/table.h"
 
 namespace larq_engine::benchmarks {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "larq_engine/kernels/cpu_features.h"
+#include "larq_engine/kernels/isa/cpu_features.h"
 
 namespace larq_engine::benchmarks {
 

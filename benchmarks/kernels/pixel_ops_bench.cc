@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "benchmarks/kernels/timing.h"
-#include "larq_engine/kernels/aligned_buffer.h"
-#include "larq_engine/kernels/bits.h"
-#include "larq_engine/kernels/pixel_ops_table.h"
+#include "larq_engine/kernels/common/aligned_buffer.h"
+#include "larq_engine/kernels/common/bits.h"
+#include "larq_engine/kernels/pixels/table.h"
 
 namespace larq_engine::benchmarks {
 namespace {

@@ -8,7 +8,7 @@
 #include <map>
 #include <sstream>
 
-#include "larq_engine/kernels/cpu_features.h"
+#include "larq_engine/kernels/isa/cpu_features.h"
 #include "larq_engine/runtime/larq_engine.h"
 
 namespace larq_engine {

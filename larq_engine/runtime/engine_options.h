@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "larq_engine/kernels/select.h"
+#include "larq_engine/kernels/binary/select.h"
 #include "larq_engine/runtime/placement_option.h"
 
 namespace larq_engine {

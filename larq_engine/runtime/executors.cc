@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "larq_engine/kernels/select_product.h"
+#include "larq_engine/kernels/layers/select_product.h"
 #include "larq_engine/runtime/cpu/cpu_executor.h"
 #include "larq_engine/runtime/cuda/cuda_executor.h"
 #include "larq_engine/runtime/ops/op_error.h"

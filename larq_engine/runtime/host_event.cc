@@ -3,7 +3,7 @@
 #include <mutex>
 #include <set>
 
-#include "larq_engine/kernels/process_mutex.h"
+#include "larq_engine/kernels/common/process_mutex.h"
 
 namespace larq_engine {
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "larq_engine/kernels/cuda/bconv2d_rows.h"
-#include "larq_engine/kernels/select_product.h"
+#include "larq_engine/kernels/layers/select_product.h"
 
 namespace larq_engine {
 namespace {

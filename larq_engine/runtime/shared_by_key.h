@@ -6,7 +6,7 @@
 #include <memory>
 #include <mutex>
 
-#include "larq_engine/kernels/process_mutex.h"
+#include "larq_engine/kernels/common/process_mutex.h"
 
 namespace larq_engine {
 

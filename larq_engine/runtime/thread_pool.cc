@@ -4,7 +4,7 @@
 #include <string>
 #include <system_error>
 
-#include "larq_engine/kernels/even_parts.h"
+#include "larq_engine/kernels/common/even_parts.h"
 
 namespace larq_engine {
 namespace {

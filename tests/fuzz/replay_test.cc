@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "larq_engine/kernels/cpu_features.h"
-#include "larq_engine/kernels/float_table.h"
-#include "larq_engine/kernels/select.h"
-#include "larq_engine/kernels/signed_sums_table.h"
+#include "larq_engine/kernels/binary/select.h"
+#include "larq_engine/kernels/floats/table.h"
+#include "larq_engine/kernels/isa/cpu_features.h"
+#include "larq_engine/kernels/signed_sums/table.h"
 #include "tests/fuzz/byte_source.h"
 #include "tests/fuzz/fuzz_case.h"
 #include "tests/fuzz/fuzz_graph.h"

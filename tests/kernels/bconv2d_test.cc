@@ -1,15 +1,15 @@
 // Tests Bconv2d by a chain of oracles: a float convolution of the values checks ReferenceBconv2d,
 // which checks Bconv2d on every row.
-#include "larq_engine/kernels/bconv2d.h"
+#include "larq_engine/kernels/layers/bconv2d.h"
 
 #include <cmath>
 #include <ostream>
 
 #include "gtest/gtest.h"
-#include "larq_engine/kernels/bits.h"
-#include "larq_engine/kernels/pixel_ops_table.h"
-#include "larq_engine/kernels/reference.h"
-#include "larq_engine/kernels/select_product.h"
+#include "larq_engine/kernels/common/bits.h"
+#include "larq_engine/kernels/layers/reference.h"
+#include "larq_engine/kernels/layers/select_product.h"
+#include "larq_engine/kernels/pixels/table.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/seed.h"
 

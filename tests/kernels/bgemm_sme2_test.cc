@@ -1,7 +1,7 @@
 // Checks what the row in streaming mode owes the rest of the thread, which may use the same
 // registers: the procedure call standard's rules for ZA and the vector registers. Its results are
 // tested with those of all rows.
-#include "larq_engine/kernels/arm64/bgemm_sme2.h"
+#include "larq_engine/kernels/binary/arm64/bgemm_sme2.h"
 
 #include <cstdint>
 #include <cstdlib>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "larq_engine/kernels/cpu_features.h"
+#include "larq_engine/kernels/isa/cpu_features.h"
 
 namespace larq_engine {
 namespace {

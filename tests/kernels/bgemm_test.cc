@@ -1,16 +1,16 @@
 // Tests every row of the table, with one test for each clause of bgemm.h. A row that this CPU lacks
 // is skipped (kernel_rows_test.cc lists these rows).
-#include "larq_engine/kernels/bgemm.h"
+#include "larq_engine/kernels/binary/bgemm.h"
 
 #include <algorithm>
 #include <bit>
 #include <sstream>
 
 #include "gtest/gtest.h"
-#include "larq_engine/kernels/aligned_buffer.h"
-#include "larq_engine/kernels/bconv2d_spec.h"
-#include "larq_engine/kernels/kernel_table.h"
-#include "larq_engine/kernels/pack_rhs.h"
+#include "larq_engine/kernels/binary/pack_rhs.h"
+#include "larq_engine/kernels/binary/table.h"
+#include "larq_engine/kernels/common/aligned_buffer.h"
+#include "larq_engine/kernels/common/bconv2d_spec.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/seed.h"
 

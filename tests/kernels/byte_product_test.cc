@@ -1,15 +1,16 @@
 // Tests every row of the table, with one test for each clause of byte_product.h. A row that this
 // CPU lacks is skipped (kernel_rows_test.cc lists these rows).
-#include "larq_engine/kernels/byte_product.h"
+#include "larq_engine/kernels/bytes/byte_product.h"
 
 #include <algorithm>
 #include <sstream>
 
 #include "gtest/gtest.h"
-#include "larq_engine/kernels/aligned_buffer.h"
-#include "larq_engine/kernels/bconv2d_spec.h"
-#include "larq_engine/kernels/byte_table.h"
-#include "larq_engine/kernels/pack_bytes.h"
+#include "larq_engine/kernels/bytes/pack_bytes.h"
+#include "larq_engine/kernels/bytes/table.h"
+#include "larq_engine/kernels/common/aligned_buffer.h"
+#include "larq_engine/kernels/common/bconv2d_spec.h"
+#include "larq_engine/kernels/common/bits.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/seed.h"
 

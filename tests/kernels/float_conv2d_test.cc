@@ -1,6 +1,6 @@
 // Tests convolutions of floats over every row of the table, against sums written from the
 // definition. A row that this CPU lacks is skipped (kernel_rows_test.cc lists these rows).
-#include "larq_engine/kernels/float_conv2d.h"
+#include "larq_engine/kernels/layers/float_conv2d.h"
 
 #include <algorithm>
 #include <bit>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "larq_engine/kernels/bits.h"
+#include "larq_engine/kernels/common/bits.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/same_float.h"
 #include "tests/common/seed.h"

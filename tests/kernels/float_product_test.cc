@@ -1,7 +1,7 @@
 // Tests every row of the table, with one test for each clause of float_product.h, against sums
 // written from the contract. A row that this CPU lacks is skipped (kernel_rows_test.cc lists these
 // rows).
-#include "larq_engine/kernels/float_product.h"
+#include "larq_engine/kernels/floats/float_product.h"
 
 #include <algorithm>
 #include <bit>
@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "larq_engine/kernels/aligned_buffer.h"
-#include "larq_engine/kernels/bits.h"
-#include "larq_engine/kernels/float_table.h"
-#include "larq_engine/kernels/select_product.h"
+#include "larq_engine/kernels/common/aligned_buffer.h"
+#include "larq_engine/kernels/common/bits.h"
+#include "larq_engine/kernels/floats/table.h"
+#include "larq_engine/kernels/layers/select_product.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/same_float.h"
 #include "tests/common/seed.h"

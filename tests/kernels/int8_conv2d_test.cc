@@ -1,6 +1,6 @@
 // Tests convolutions of int8 images over every row that computes them, against sums written from
 // the definition. It also tests which rows these are, and for which layers they are preferred.
-#include "larq_engine/kernels/int8_conv2d.h"
+#include "larq_engine/kernels/layers/int8_conv2d.h"
 
 #include <cmath>
 #include <limits>
@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "larq_engine/kernels/pixel_ops_table.h"
-#include "larq_engine/kernels/select.h"
-#include "larq_engine/kernels/select_int8.h"
-#include "larq_engine/kernels/select_product.h"
+#include "larq_engine/kernels/binary/select.h"
+#include "larq_engine/kernels/bytes/select.h"
+#include "larq_engine/kernels/common/bits.h"
+#include "larq_engine/kernels/layers/select_product.h"
+#include "larq_engine/kernels/pixels/table.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/seed.h"
 

@@ -7,12 +7,12 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "larq_engine/kernels/byte_table.h"
-#include "larq_engine/kernels/cpu_features.h"
-#include "larq_engine/kernels/float_table.h"
-#include "larq_engine/kernels/kernel_table.h"
-#include "larq_engine/kernels/pixel_ops_table.h"
-#include "larq_engine/kernels/signed_sums_table.h"
+#include "larq_engine/kernels/binary/table.h"
+#include "larq_engine/kernels/bytes/table.h"
+#include "larq_engine/kernels/floats/table.h"
+#include "larq_engine/kernels/isa/cpu_features.h"
+#include "larq_engine/kernels/pixels/table.h"
+#include "larq_engine/kernels/signed_sums/table.h"
 
 namespace larq_engine {
 namespace {

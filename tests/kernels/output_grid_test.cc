@@ -1,4 +1,4 @@
-#include "larq_engine/kernels/output_grid.h"
+#include "larq_engine/kernels/common/output_grid.h"
 
 #include "gtest/gtest.h"
 

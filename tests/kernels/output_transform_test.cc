@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "gtest/gtest.h"
-#include "larq_engine/kernels/pixel_ops_table.h"
-#include "larq_engine/kernels/transform_tile.h"
+#include "larq_engine/kernels/layers/transform_tile.h"
+#include "larq_engine/kernels/pixels/table.h"
 
 namespace larq_engine {
 namespace {

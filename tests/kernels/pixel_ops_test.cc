@@ -1,7 +1,7 @@
 // Tests every function of pixel_ops.h, over every row of the table, against scalar code written
 // from the comments there. A row that this CPU lacks is skipped (kernel_rows_test.cc lists these
 // rows).
-#include "larq_engine/kernels/pixel_ops.h"
+#include "larq_engine/kernels/pixels/pixel_ops.h"
 
 #include <algorithm>
 #include <bit>
@@ -11,9 +11,9 @@
 #include <tuple>
 
 #include "gtest/gtest.h"
-#include "larq_engine/kernels/bits.h"
-#include "larq_engine/kernels/pixel_ops_table.h"
-#include "larq_engine/kernels/select_product.h"
+#include "larq_engine/kernels/common/bits.h"
+#include "larq_engine/kernels/layers/select_product.h"
+#include "larq_engine/kernels/pixels/table.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/same_float.h"
 #include "tests/common/seed.h"

@@ -1,11 +1,11 @@
 // Tests pooling over every row of PixelOps: the maximum of packed values and of floats, and the
 // average.
-#include "larq_engine/kernels/pool.h"
+#include "larq_engine/kernels/pixels/pool.h"
 
 #include <limits>
 
 #include "gtest/gtest.h"
-#include "larq_engine/kernels/pixel_ops_table.h"
+#include "larq_engine/kernels/pixels/table.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/seed.h"
 

@@ -1,13 +1,13 @@
-#include "larq_engine/kernels/quantize_planes.h"
+#include "larq_engine/kernels/pixels/quantize_planes.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "gtest/gtest.h"
-#include "larq_engine/kernels/bconv2d_spec.h"
-#include "larq_engine/kernels/bits.h"
-#include "larq_engine/kernels/pixel_ops_table.h"
+#include "larq_engine/kernels/common/bconv2d_spec.h"
+#include "larq_engine/kernels/common/bits.h"
+#include "larq_engine/kernels/pixels/table.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/seed.h"
 

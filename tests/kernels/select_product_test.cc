@@ -1,4 +1,4 @@
-#include "larq_engine/kernels/select_product.h"
+#include "larq_engine/kernels/layers/select_product.h"
 
 #include <utility>
 

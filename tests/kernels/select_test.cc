@@ -1,4 +1,4 @@
-#include "larq_engine/kernels/select.h"
+#include "larq_engine/kernels/binary/select.h"
 
 #include "gtest/gtest.h"
 

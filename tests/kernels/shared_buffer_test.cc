@@ -1,5 +1,5 @@
 // Tests that equal packed weights are in memory once for all who use them.
-#include "larq_engine/kernels/shared_buffer.h"
+#include "larq_engine/kernels/common/shared_buffer.h"
 
 #if defined(__unix__)
 #include <sys/wait.h>
@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "larq_engine/kernels/byte_table.h"
-#include "larq_engine/kernels/kernel_table.h"
-#include "larq_engine/kernels/pack_bytes.h"
-#include "larq_engine/kernels/pack_rhs.h"
+#include "larq_engine/kernels/binary/pack_rhs.h"
+#include "larq_engine/kernels/binary/table.h"
+#include "larq_engine/kernels/bytes/pack_bytes.h"
+#include "larq_engine/kernels/bytes/table.h"
 #include "tests/common/seed.h"
 
 namespace larq_engine {

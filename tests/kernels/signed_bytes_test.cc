@@ -1,15 +1,15 @@
 // Tests dense layers of bits as products of bytes, over every row of products that takes their
 // weights, against sums written from signed_dense_output.h. A row that this CPU lacks is listed as
 // skipped.
-#include "larq_engine/kernels/signed_bytes.h"
+#include "larq_engine/kernels/layers/signed_bytes.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "larq_engine/kernels/pixel_ops_table.h"
-#include "larq_engine/kernels/select.h"
+#include "larq_engine/kernels/binary/select.h"
+#include "larq_engine/kernels/pixels/table.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/seed.h"
 

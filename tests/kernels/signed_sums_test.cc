@@ -1,15 +1,15 @@
 // Tests signed sums over every row of the table, against sums written from the contract. A row that
 // this CPU lacks is listed as skipped.
-#include "larq_engine/kernels/signed_sums.h"
+#include "larq_engine/kernels/signed_sums/signed_sums.h"
 
 #include <algorithm>
 #include <limits>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "larq_engine/kernels/select_product.h"
-#include "larq_engine/kernels/signed_dense_output.h"
-#include "larq_engine/kernels/signed_sums_table.h"
+#include "larq_engine/kernels/common/signed_dense_output.h"
+#include "larq_engine/kernels/layers/select_product.h"
+#include "larq_engine/kernels/signed_sums/table.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/same_float.h"
 #include "tests/common/seed.h"

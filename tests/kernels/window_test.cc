@@ -1,4 +1,4 @@
-#include "larq_engine/kernels/window.h"
+#include "larq_engine/kernels/common/window.h"
 
 #include <limits>
 

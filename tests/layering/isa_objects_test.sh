@@ -3,7 +3,7 @@
 # archive shows nothing but its rows. Sources cannot tell: an inline function of a header that both
 # kinds of files include is compiled twice, and the linker keeps either.
 #
-#   isa_objects_test.sh ARCHITECTURE ISA=ARCHIVE...    without ISA=, that of the archive before
+#   isa_objects_test.sh ARCHITECTURE ARCHIVE...    libisa_<isa>.a is for that ISA (family.bzl)
 set -euo pipefail
 
 # Patterns that show an ISA in a disassembly. AVX2 is every VEX form, and AVX-512 its registers,
@@ -64,9 +64,11 @@ fail() {
   failed=1
 }
 
-for argument in "$@"; do
-  if [[ $argument == *=* ]]; then isa=${argument%%=*}; fi
-  archive=${argument#*=}
+declare -A seen=()
+for archive in "$@"; do
+  isa=baseline
+  if [[ ${archive##*/} =~ ^libisa_([a-z0-9]+)\. ]]; then isa=${BASH_REMATCH[1]}; fi
+  seen[$isa]=yes
   [[ -s $archive ]] || fail "expected an archive for $isa, got '$archive'"
   found=$(above "$isa" "$archive")
   [[ -z $found ]] || fail "$archive is for $isa, and holds"$'\n'"$found"
@@ -81,5 +83,7 @@ for argument in "$@"; do
     fi
   done
 done
-(($# > ${#LEVELS[@]})) || fail "expected archives of every level, got: $*"
+for level in "${LEVELS[@]}"; do
+  [[ -n ${seen[$level]:-} ]] || fail "expected an archive for $level, got: $*"
+done
 exit "$failed"

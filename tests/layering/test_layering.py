@@ -68,12 +68,12 @@ FOR_ISA_FILES = {"arm_neon.h", "cstddef", "cstdint", "cstring", "immintrin.h"}
 # Files that may include more. Only the system knows the features of this CPU, and memory that
 # interpreters share has a lock.
 KERNELS_MAY_INCLUDE_TOO = {
-    "larq_engine/kernels/cpu_features.cc": ("sys/auxv.h", "sys/syscall.h", "unistd.h"),
-    "larq_engine/kernels/process_mutex.cc": ("mutex", "pthread.h"),
-    "larq_engine/kernels/process_mutex.h": ("mutex",),
+    "larq_engine/kernels/isa/cpu_features.cc": ("sys/auxv.h", "sys/syscall.h", "unistd.h"),
+    "larq_engine/kernels/common/process_mutex.cc": ("mutex", "pthread.h"),
+    "larq_engine/kernels/common/process_mutex.h": ("mutex",),
     "larq_engine/kernels/cuda/device.h": ("cuda_runtime.h",),
     "larq_engine/kernels/cuda/image.cc": ("larq_engine/version.h",),
-    "larq_engine/kernels/shared_buffer.cc": ("mutex",),
+    "larq_engine/kernels/common/shared_buffer.cc": ("mutex",),
 }
 # Tests compile this header in place of a GPU, and it runs threads; see the folder's BUILD.
 EMULATED_GPU = "larq_engine/kernels/cuda/emulated_gpu.h"
@@ -92,10 +92,32 @@ def _includes(sources: Sources, folder: str) -> Iterator[tuple[str, str, bool]]:
 _GPU_FOLDER = "larq_engine/kernels/cuda/"
 
 
-def _isa_folder(path: str) -> str:
-    """Returns "larq_engine/kernels/x86/" for a file in it, "" for one of the baseline."""
-    parts = PurePosixPath(path).parts
-    return "/".join(parts[:3]) + "/" if len(parts) > 3 else ""
+# The headers of each family of kernels that the files of its ISAs may include, and those that all
+# families' may.
+_CONTRACTS = {
+    "binary": r"bgemm\w*",
+    "bytes": r"byte_product",
+    "floats": r"float_product",
+    "pixels": r"pixel_ops(_loops|_rows)?",
+    "signed_sums": r"signed_sums(_loops|_tables)?",
+}
+_VALUES = r"common/(bits|float_range|operands|round_to_int8)"
+_KERNELS_ON_CPUS = {
+    "common": ("common",),
+    "isa": ("isa",),
+    **{family: (family, "common", "isa") for family in _CONTRACTS},
+    "layers": ("layers", *_CONTRACTS, "common", "isa"),
+}
+
+
+def folders_of_kernels_include_only_what_is_below_them(sources: Sources) -> Violations:
+    violations = []
+    for path, name, quoted in _includes(sources, "larq_engine/kernels/"):
+        below = _KERNELS_ON_CPUS.get(PurePosixPath(path).parts[2], ())
+        allowed = name.startswith(tuple(f"larq_engine/kernels/{folder}/" for folder in below))
+        if quoted and not path.startswith(_GPU_FOLDER) and not allowed:
+            violations.append(f"{path}: includes {name}")
+    return violations
 
 
 def kernels_include_only_kernels_and_the_standard_library(sources: Sources) -> Violations:
@@ -113,19 +135,19 @@ def kernels_include_only_kernels_and_the_standard_library(sources: Sources) -> V
 
 def isa_files_include_only_the_contract_and_their_own(sources: Sources) -> Violations:
     violations = []
-    for path, name, quoted in _includes(sources, "larq_engine/kernels/"):
-        own = _isa_folder(path)
-        if not own or own == _GPU_FOLDER:
-            continue
-        contract = re.fullmatch(
-            r"larq_engine/kernels/"
-            r"(bgemm\w*|bits|byte_product|float_product|pixel_ops(_loops|_rows)?|round_to_int8"
-            r"|signed_sums(_loops|_tables)?)\.h",
-            name,
-        )
-        allowed = (contract or name.startswith(own)) if quoted else name in FOR_ISA_FILES
-        if not allowed:
-            violations.append(f"{path}: includes {name}")
+    for family, contract in _CONTRACTS.items():
+        headers = re.compile(rf"larq_engine/kernels/({_VALUES}|{family}/{contract})\.h")
+        for isas in ("x86", "arm64"):
+            own = f"larq_engine/kernels/{family}/{isas}/"
+            violations += [
+                f"{path}: includes {name}"
+                for path, name, quoted in _includes(sources, own)
+                if not (
+                    headers.fullmatch(name) or name.startswith(own)
+                    if quoted
+                    else name in FOR_ISA_FILES
+                )
+            ]
     return violations
 
 
@@ -169,13 +191,8 @@ def runtime_includes_only_what_is_below_it_and_the_system(sources: Sources) -> V
     ]
 
 
-# Parts of the runtime that each of its folders may include, and headers of kernels that know of no
-# device.
-_KERNELS_WITHOUT_DEVICE = re.compile(
-    r"larq_engine/kernels/(activation|aligned_buffer|bconv2d_spec|bits|corner_ones"
-    r"|(float|int8)_conv2d_spec|int8_output|memory_size|output_transform|signed_dense_output"
-    r"|unpack_weights|window)\.h"
-)
+# Parts of the runtime that each of its folders may include, and kernels that know of no device.
+_KERNELS_WITHOUT_DEVICE = "larq_engine/kernels/common/"
 _DEVICES = ("cpu", "cuda")
 _OF_RUNTIME = {
     "ops": ("ops/", "tflite_abi.h"),
@@ -236,7 +253,7 @@ def folders_of_the_runtime_include_only_what_is_below_them(sources: Sources) -> 
         folder = PurePosixPath(path).parts[2]
         if folder not in _OF_RUNTIME or not quoted:
             continue
-        if _KERNELS_WITHOUT_DEVICE.fullmatch(name):
+        if name.startswith(_KERNELS_WITHOUT_DEVICE):
             allowed = True
         elif name.startswith("larq_engine/kernels/"):
             of_gpu = name.startswith(_GPU_FOLDER)
@@ -553,20 +570,27 @@ BROKEN: dict[Rule, list[Sources]] = {
     kernels_include_only_kernels_and_the_standard_library: [
         {"larq_engine/kernels/a.cc": '#include "larq_engine/runtime/step.h"\n'},
         {"larq_engine/kernels/a.h": "#include <thread>\n"},
-        {"larq_engine/kernels/x86/a.cc": "  #  include <sys/mman.h>\n"},
+        {"larq_engine/kernels/floats/x86/a.cc": "  #  include <sys/mman.h>\n"},
+    ],
+    folders_of_kernels_include_only_what_is_below_them: [
+        {"larq_engine/kernels/common/a.h": '#include "larq_engine/kernels/isa/cpu_features.h"\n'},
+        {"larq_engine/kernels/floats/a.h": '#include "larq_engine/kernels/binary/bgemm.h"\n'},
+        {"larq_engine/kernels/floats/a.cc": '#include "larq_engine/kernels/layers/tap_runs.h"\n'},
+        {"larq_engine/kernels/layers/a.cc": '#include "larq_engine/kernels/cuda/image.h"\n'},
+        {"larq_engine/kernels/tables/a.cc": '#include "larq_engine/kernels/isa/cpu_features.h"\n'},
     ],
     isa_files_include_only_the_contract_and_their_own: [
-        {"larq_engine/kernels/x86/a.cc": '#include "larq_engine/kernels/window.h"\n'},
-        {"larq_engine/kernels/x86/a.cc": '#include "larq_engine/kernels/pixel_ops_table.h"\n'},
-        {"larq_engine/kernels/x86/a.cc": '#include "larq_engine/kernels/arm64/b.h"\n'},
-        {"larq_engine/kernels/x86/a.cc": "#include <algorithm>\n#include <immintrin.h>\n"},
+        {"larq_engine/kernels/floats/x86/a.cc": '#include "larq_engine/kernels/common/window.h"\n'},
+        {"larq_engine/kernels/floats/x86/a.cc": '#include "larq_engine/kernels/floats/table.h"\n'},
+        {"larq_engine/kernels/floats/x86/a.cc": '#include "larq_engine/kernels/bytes/x86/b.h"\n'},
+        {"larq_engine/kernels/floats/x86/a.cc": "#include <algorithm>\n#include <immintrin.h>\n"},
     ],
     gpu_code_includes_only_its_own: [
-        {"larq_engine/kernels/cuda/a.h": '#include "larq_engine/kernels/bits.h"\n'},
+        {"larq_engine/kernels/cuda/a.h": '#include "larq_engine/kernels/common/bits.h"\n'},
         {"larq_engine/kernels/cuda/a.cu": "#include <cub/cub.cuh>\n"},
     ],
     model_file_includes_only_itself_and_the_standard_library: [
-        {"larq_engine/model_file/a.cc": '#include "larq_engine/kernels/bits.h"\n'},
+        {"larq_engine/model_file/a.cc": '#include "larq_engine/kernels/common/bits.h"\n'},
         {"larq_engine/model_file/a.h": '#include "larq_engine/runtime/tflite_abi.h"\n'},
         {"larq_engine/model_file/a.cc": "#include <unistd.h>\n"},
     ],
@@ -578,17 +602,17 @@ BROKEN: dict[Rule, list[Sources]] = {
     folders_of_the_runtime_include_only_what_is_below_them: [
         {"larq_engine/runtime/ops/a.cc": '#include "larq_engine/runtime/cpu/step.h"\n'},
         {"larq_engine/runtime/ops/a.h": '#include "larq_engine/runtime/plan/program.h"\n'},
-        {"larq_engine/runtime/ops/a.h": '#include "larq_engine/kernels/bconv2d.h"\n'},
+        {"larq_engine/runtime/ops/a.h": '#include "larq_engine/kernels/layers/bconv2d.h"\n'},
         {"larq_engine/runtime/plan/a.cc": '#include "larq_engine/runtime/cpu/step.h"\n'},
         {"larq_engine/runtime/plan/a.cc": '#include "larq_engine/runtime/executors.h"\n'},
-        {"larq_engine/runtime/plan/a.cc": '#include "larq_engine/kernels/pixel_ops.h"\n'},
+        {"larq_engine/runtime/plan/a.cc": '#include "larq_engine/kernels/pixels/pixel_ops.h"\n'},
         {"larq_engine/runtime/plan/a.cc": '#include "larq_engine/model_file/walk.h"\n'},
         {"larq_engine/runtime/host/a.cc": '#include "larq_engine/runtime/cpu/step.h"\n'},
-        {"larq_engine/runtime/host/a.cc": '#include "larq_engine/kernels/select.h"\n'},
+        {"larq_engine/runtime/host/a.cc": '#include "larq_engine/kernels/binary/select.h"\n'},
         {"larq_engine/runtime/cpu/a.cc": '#include "larq_engine/runtime/cuda/stream.h"\n'},
         {"larq_engine/runtime/cpu/a.cc": '#include "larq_engine/runtime/plan/plan.h"\n'},
         {"larq_engine/runtime/cpu/a.cc": '#include "larq_engine/kernels/cuda/image.h"\n'},
-        {"larq_engine/runtime/cuda/a.cc": '#include "larq_engine/kernels/bgemm.h"\n'},
+        {"larq_engine/runtime/cuda/a.cc": '#include "larq_engine/kernels/binary/bgemm.h"\n'},
         {"larq_engine/runtime/cuda/a.cc": '#include "larq_engine/kernels/cuda/device.h"\n'},
         {
             "larq_engine/runtime/cuda/a.cc": '#include "larq_engine/kernels/cuda/b.h"\n',
@@ -652,7 +676,7 @@ BROKEN: dict[Rule, list[Sources]] = {
     ],
     kernels_are_visible_to_runtime_tests_and_benchmarks: [
         {"larq_engine/kernels/BUILD": 'f(visibility = ["//a:__pkg__", "//tests:__pkg__"])\n'},
-        {"larq_engine/kernels/x86/BUILD": 'f(default_visibility = ["//visibility:public"])\n'},
+        {"larq_engine/kernels/floats/BUILD": 'f(default_visibility = ["//visibility:public"])\n'},
         {"larq_engine/kernels/BUILD": 'f(visibility = ["//larq_engine/runtime_x:b"])\n'},
     ],
     runtime_depends_on_what_is_below_it_only: [
@@ -673,7 +697,7 @@ BROKEN: dict[Rule, list[Sources]] = {
     isa_flags_are_in_build_defs_only: [
         {"larq_engine/kernels/BUILD": 'cc_library(name = "a", copts = ["-mavx2"])\n'},
         {".bazelrc": "build --copt=-march=native\n"},
-        {"larq_engine/kernels/x86/a.cc": '__attribute__((target("avx2"))) void F() {}\n'},
+        {"larq_engine/kernels/floats/x86/a.cc": '__attribute__((target("avx2"))) void F() {}\n'},
     ],
 }
 
@@ -690,7 +714,7 @@ def test_finds_the_sources(sources: Sources) -> None:
         "larq_engine/BUILD",
         "larq_engine/__init__.py",
         "larq_engine/build_defs.bzl",
-        "larq_engine/kernels/bgemm.h",
+        "larq_engine/kernels/binary/bgemm.h",
         "larq_engine/runtime/larq_engine.h",
         "tests/layering/test_layering.py",
         "tools/setup.sh",

@@ -50,7 +50,7 @@ def test_prose_alone_concerns_no_stage_that_runs_code(tmp_path, monkeypatch):
 
 
 def test_kernels_concern_every_stage_that_runs_them():
-    stages = _changed("larq_engine/kernels/bconv2d.cc")
+    stages = _changed("larq_engine/kernels/layers/bconv2d.cc")
     others = {"browser", "cuda", "keras-backends", "plug-in-tsan", "ray", "torch", "tsan"}
     assert stages == set(NAMES) - others - {"windows"}  # before releases only
 

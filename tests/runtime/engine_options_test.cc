@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "gtest/gtest.h"
-#include "larq_engine/kernels/select_product.h"
+#include "larq_engine/kernels/layers/select_product.h"
 
 namespace larq_engine {
 namespace {

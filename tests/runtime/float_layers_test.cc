@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "larq_engine/kernels/float_table.h"
-#include "larq_engine/kernels/select.h"
-#include "larq_engine/kernels/select_product.h"
+#include "larq_engine/kernels/binary/select.h"
+#include "larq_engine/kernels/floats/table.h"
+#include "larq_engine/kernels/layers/select_product.h"
 #include "larq_engine/runtime/host/delegate.h"
 #include "larq_engine/runtime/profile.h"
 #include "tests/host/mini_host.h"

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "larq_engine/kernels/aligned_buffer.h"
-#include "larq_engine/kernels/memory_size.h"
-#include "larq_engine/kernels/pool.h"
+#include "larq_engine/kernels/common/aligned_buffer.h"
+#include "larq_engine/kernels/common/memory_size.h"
+#include "larq_engine/kernels/pixels/pool.h"
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/cpu/step_pixels.h"
 

@@ -4,10 +4,10 @@
 #include <optional>
 #include <string_view>
 
-#include "larq_engine/kernels/activation.h"
-#include "larq_engine/kernels/bconv2d.h"
-#include "larq_engine/kernels/reference.h"
-#include "larq_engine/kernels/select_product.h"
+#include "larq_engine/kernels/common/activation.h"
+#include "larq_engine/kernels/layers/bconv2d.h"
+#include "larq_engine/kernels/layers/reference.h"
+#include "larq_engine/kernels/layers/select_product.h"
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/cpu/step_pixels.h"
 #include "larq_engine/runtime/ops/broadcast.h"

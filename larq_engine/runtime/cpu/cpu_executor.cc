@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "larq_engine/kernels/float_table.h"
-#include "larq_engine/kernels/pixel_ops_table.h"
-#include "larq_engine/kernels/select_int8.h"
-#include "larq_engine/kernels/select_product.h"
-#include "larq_engine/kernels/signed_sums_table.h"
+#include "larq_engine/kernels/bytes/select.h"
+#include "larq_engine/kernels/floats/table.h"
+#include "larq_engine/kernels/layers/select_product.h"
+#include "larq_engine/kernels/pixels/table.h"
+#include "larq_engine/kernels/signed_sums/table.h"
 #include "larq_engine/runtime/cpu/cpu_segment.h"
 #include "larq_engine/runtime/cpu/step_seconds.h"
 #include "larq_engine/runtime/usable_cpus.h"

@@ -5,8 +5,8 @@
 #include <map>
 #include <utility>
 
-#include "larq_engine/kernels/bits.h"
-#include "larq_engine/kernels/memory_size.h"
+#include "larq_engine/kernels/common/bits.h"
+#include "larq_engine/kernels/common/memory_size.h"
 #include "larq_engine/runtime/host_event.h"
 #include "larq_engine/runtime/ops/op_channels.h"
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "larq_engine/kernels/aligned_buffer.h"
+#include "larq_engine/kernels/common/aligned_buffer.h"
 #include "larq_engine/runtime/cpu/cpu_executor.h"
 #include "larq_engine/runtime/cpu/fusion.h"
 #include "larq_engine/runtime/cpu/step.h"

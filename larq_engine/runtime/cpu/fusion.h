@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "larq_engine/kernels/even_parts.h"
+#include "larq_engine/kernels/common/even_parts.h"
 
 namespace larq_engine {
 

@@ -1,5 +1,5 @@
 // CONV_2D of the host on int8.
-#include "larq_engine/kernels/int8_conv2d.h"
+#include "larq_engine/kernels/layers/int8_conv2d.h"
 #include "larq_engine/runtime/cpu/int8_row.h"
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/ops/tensor_info.h"

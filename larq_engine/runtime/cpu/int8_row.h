@@ -4,8 +4,8 @@
 
 #include <string_view>
 
-#include "larq_engine/kernels/select_int8.h"
-#include "larq_engine/kernels/select_product.h"
+#include "larq_engine/kernels/bytes/select.h"
+#include "larq_engine/kernels/layers/select_product.h"
 
 namespace larq_engine {
 

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "larq_engine/kernels/pool.h"
+#include "larq_engine/kernels/pixels/pool.h"
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/cpu/step_pixels.h"
 #include "larq_engine/runtime/ops/broadcast.h"

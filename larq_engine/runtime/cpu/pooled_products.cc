@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-#include "larq_engine/kernels/pool.h"
+#include "larq_engine/kernels/pixels/pool.h"
 #include "larq_engine/runtime/ops/op_channels.h"
 
 namespace larq_engine {

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "larq_engine/kernels/bits.h"
-#include "larq_engine/kernels/quantize_planes.h"
+#include "larq_engine/kernels/common/bits.h"
+#include "larq_engine/kernels/pixels/quantize_planes.h"
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/cpu/step_pixels.h"
 #include "larq_engine/runtime/ops/broadcast.h"

@@ -3,9 +3,9 @@
 #include <optional>
 #include <type_traits>
 
-#include "larq_engine/kernels/select_product.h"
-#include "larq_engine/kernels/signed_bytes.h"
-#include "larq_engine/kernels/signed_dense.h"
+#include "larq_engine/kernels/layers/select_product.h"
+#include "larq_engine/kernels/layers/signed_bytes.h"
+#include "larq_engine/kernels/layers/signed_dense.h"
 #include "larq_engine/runtime/cpu/int8_row.h"
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/cpu/step_pixels.h"

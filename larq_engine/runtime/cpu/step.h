@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "larq_engine/kernels/even_parts.h"
-#include "larq_engine/kernels/pixel_ops.h"
+#include "larq_engine/kernels/common/even_parts.h"
+#include "larq_engine/kernels/pixels/pixel_ops.h"
 #include "larq_engine/runtime/cpu/fusion.h"
 #include "larq_engine/runtime/ops/op.h"
 

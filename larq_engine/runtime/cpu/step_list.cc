@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "larq_engine/kernels/bits.h"
+#include "larq_engine/kernels/common/bits.h"
 #include "larq_engine/runtime/cpu/fusion.h"
 #include "larq_engine/runtime/cpu/grouped_convs.h"
 #include "larq_engine/runtime/cpu/pooled_products.h"

@@ -1,9 +1,9 @@
 #include "larq_engine/runtime/cpu/step_seconds.h"
 
-#include "larq_engine/kernels/float_table.h"
-#include "larq_engine/kernels/select_int8.h"
-#include "larq_engine/kernels/select_product.h"
-#include "larq_engine/kernels/signed_sums_table.h"
+#include "larq_engine/kernels/bytes/select.h"
+#include "larq_engine/kernels/floats/table.h"
+#include "larq_engine/kernels/layers/select_product.h"
+#include "larq_engine/kernels/signed_sums/table.h"
 #include "larq_engine/runtime/ops/tensor_info.h"
 
 namespace larq_engine {

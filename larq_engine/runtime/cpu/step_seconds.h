@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "larq_engine/kernels/cpu_features.h"
+#include "larq_engine/kernels/isa/cpu_features.h"
 #include "larq_engine/runtime/ops/op.h"
 
 namespace larq_engine {

@@ -1,6 +1,6 @@
 // Makes the launch of LceBconv2d: its filter and constants on the device, and the choice of its
 // kernel.
-#include "larq_engine/kernels/corner_ones.h"
+#include "larq_engine/kernels/common/corner_ones.h"
 #include "larq_engine/kernels/cuda/bconv2d_args.h"
 #include "larq_engine/kernels/cuda/bconv2d_epilogues.h"
 #include "larq_engine/runtime/cuda/bconv2d_operands.h"

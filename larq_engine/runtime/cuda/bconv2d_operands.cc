@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "larq_engine/kernels/bits.h"
+#include "larq_engine/kernels/common/bits.h"
 #include "larq_engine/kernels/cuda/bconv2d_epilogues.h"
 
 namespace larq_engine {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "larq_engine/kernels/bconv2d_spec.h"
+#include "larq_engine/kernels/common/bconv2d_spec.h"
 #include "larq_engine/kernels/cuda/bconv2d_args.h"
 
 namespace larq_engine {

@@ -3,7 +3,7 @@
 // bit have kernels of their own.
 #include <algorithm>
 
-#include "larq_engine/kernels/bits.h"
+#include "larq_engine/kernels/common/bits.h"
 #include "larq_engine/kernels/cuda/conv2d_rows.h"
 #include "larq_engine/kernels/cuda/floats_args.h"
 #include "larq_engine/kernels/cuda/pixel_rows.h"

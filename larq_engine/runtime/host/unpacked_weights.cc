@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "larq_engine/kernels/memory_size.h"
-#include "larq_engine/kernels/unpack_weights.h"
+#include "larq_engine/kernels/common/memory_size.h"
+#include "larq_engine/kernels/common/unpack_weights.h"
 #include "larq_engine/runtime/ops/op_name.h"
 #include "larq_engine/runtime/ops/weight_bits.h"
 

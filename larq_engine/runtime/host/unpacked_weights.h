@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "larq_engine/kernels/aligned_buffer.h"
+#include "larq_engine/kernels/common/aligned_buffer.h"
 #include "larq_engine/runtime/host/host_graph.h"
 
 namespace larq_engine {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <span>
 
-#include "larq_engine/kernels/bconv2d_spec.h"
-#include "larq_engine/kernels/output_transform.h"
+#include "larq_engine/kernels/common/bconv2d_spec.h"
+#include "larq_engine/kernels/common/output_transform.h"
 #include "larq_engine/runtime/ops/constant_values.h"
 #include "larq_engine/runtime/ops/shape.h"
 

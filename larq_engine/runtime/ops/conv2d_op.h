@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "larq_engine/kernels/activation.h"
-#include "larq_engine/kernels/float_conv2d_spec.h"
+#include "larq_engine/kernels/common/activation.h"
+#include "larq_engine/kernels/common/float_conv2d_spec.h"
 #include "larq_engine/runtime/ops/constant_values.h"
 #include "larq_engine/runtime/ops/shape.h"
 #include "larq_engine/runtime/ops/window2d.h"

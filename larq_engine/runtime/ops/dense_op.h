@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "larq_engine/kernels/activation.h"
+#include "larq_engine/kernels/common/activation.h"
 #include "larq_engine/runtime/ops/constant_values.h"
 #include "larq_engine/runtime/ops/shape.h"
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "larq_engine/kernels/activation.h"
+#include "larq_engine/kernels/common/activation.h"
 #include "larq_engine/runtime/ops/quantize_limits.h"
 #include "larq_engine/runtime/ops/shape.h"
 

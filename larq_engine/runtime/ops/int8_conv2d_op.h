@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <span>
 
-#include "larq_engine/kernels/int8_conv2d_spec.h"
-#include "larq_engine/kernels/int8_output.h"
+#include "larq_engine/kernels/common/int8_conv2d_spec.h"
+#include "larq_engine/kernels/common/int8_output.h"
 #include "larq_engine/runtime/ops/constant_values.h"
 #include "larq_engine/runtime/ops/shape.h"
 

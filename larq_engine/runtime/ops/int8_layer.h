@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "larq_engine/kernels/int8_output.h"
+#include "larq_engine/kernels/common/int8_output.h"
 #include "larq_engine/runtime/ops/op_info.h"
 
 namespace larq_engine {

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "larq_engine/kernels/activation.h"
+#include "larq_engine/kernels/common/activation.h"
 #include "larq_engine/runtime/ops/shape.h"
 #include "larq_engine/runtime/ops/window2d.h"
 

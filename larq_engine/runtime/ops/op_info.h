@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "larq_engine/kernels/activation.h"
+#include "larq_engine/kernels/common/activation.h"
 #include "larq_engine/runtime/ops/tensor_info.h"
 #include "larq_engine/runtime/ops/window2d.h"
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "larq_engine/kernels/bconv2d_spec.h"
-#include "larq_engine/kernels/bits.h"
+#include "larq_engine/kernels/common/bconv2d_spec.h"
+#include "larq_engine/kernels/common/bits.h"
 #include "larq_engine/runtime/ops/op_checks.h"
 #include "larq_engine/runtime/ops/op_error.h"
 

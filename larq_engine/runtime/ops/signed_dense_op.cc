@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "larq_engine/kernels/bits.h"
+#include "larq_engine/kernels/common/bits.h"
 #include "larq_engine/runtime/ops/int8_layer.h"
 #include "larq_engine/runtime/ops/op_checks.h"
 #include "larq_engine/runtime/ops/op_error.h"

@@ -5,7 +5,7 @@
 #include <span>
 #include <variant>
 
-#include "larq_engine/kernels/signed_dense_output.h"
+#include "larq_engine/kernels/common/signed_dense_output.h"
 #include "larq_engine/runtime/ops/dense_op.h"
 #include "larq_engine/runtime/ops/weight_bits.h"
 

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <string>
 
-#include "larq_engine/kernels/bits.h"
+#include "larq_engine/kernels/common/bits.h"
 #include "larq_engine/runtime/ops/op_checks.h"
 #include "larq_engine/runtime/ops/op_error.h"
 

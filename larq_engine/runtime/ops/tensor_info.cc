@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "larq_engine/kernels/memory_size.h"
+#include "larq_engine/kernels/common/memory_size.h"
 #include "larq_engine/runtime/ops/op_error.h"
 
 namespace larq_engine {

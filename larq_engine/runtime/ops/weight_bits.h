@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "larq_engine/kernels/unpack_weights.h"
+#include "larq_engine/kernels/common/unpack_weights.h"
 #include "larq_engine/runtime/ops/constant_values.h"
 
 namespace larq_engine {

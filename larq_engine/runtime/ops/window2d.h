@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "larq_engine/kernels/window.h"
+#include "larq_engine/kernels/common/window.h"
 
 namespace larq_engine {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "larq_engine/kernels/aligned_buffer.h"
-#include "larq_engine/kernels/bits.h"
-#include "larq_engine/kernels/memory_size.h"
+#include "larq_engine/kernels/common/aligned_buffer.h"
+#include "larq_engine/kernels/common/bits.h"
+#include "larq_engine/kernels/common/memory_size.h"
 
 namespace larq_engine {
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "larq_engine/kernels/memory_size.h"
+#include "larq_engine/kernels/common/memory_size.h"
 #include "larq_engine/runtime/plan/arena.h"
 
 namespace larq_engine {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "larq_engine/kernels/aligned_buffer.h"
+#include "larq_engine/kernels/common/aligned_buffer.h"
 #include "larq_engine/runtime/executor.h"
 #include "larq_engine/runtime/plan/assign.h"
 #include "larq_engine/runtime/plan/engine.h"

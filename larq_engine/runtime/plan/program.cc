@@ -1,6 +1,6 @@
 #include "larq_engine/runtime/plan/program.h"
 
-#include "larq_engine/kernels/memory_size.h"
+#include "larq_engine/kernels/common/memory_size.h"
 #include "larq_engine/runtime/ops/op_checks.h"
 
 namespace larq_engine {

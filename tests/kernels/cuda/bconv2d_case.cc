@@ -8,10 +8,10 @@
 #include <memory>
 #include <sstream>
 
-#include "larq_engine/kernels/bits.h"
+#include "larq_engine/kernels/common/bits.h"
 #include "larq_engine/kernels/cuda/bconv2d_epilogues.h"
 #include "larq_engine/kernels/cuda/emulated_tma.h"
-#include "larq_engine/kernels/reference.h"
+#include "larq_engine/kernels/layers/reference.h"
 #include "tests/kernels/cuda/emulated_kernels.h"
 
 namespace larq_engine::testing {

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "larq_engine/kernels/bconv2d_spec.h"
+#include "larq_engine/kernels/common/bconv2d_spec.h"
+#include "larq_engine/kernels/common/output_transform.h"
 #include "larq_engine/kernels/cuda/bconv2d_rows.h"
 #include "larq_engine/kernels/cuda/emulated_gpu.h"
-#include "larq_engine/kernels/output_transform.h"
 #include "tests/common/guarded_buffer.h"
 
 namespace larq_engine::testing {

@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
+#include "larq_engine/kernels/common/window.h"
 #include "larq_engine/kernels/cuda/conv2d_rows.h"
-#include "larq_engine/kernels/window.h"
 #include "tests/kernels/cuda/emulated_case.h"
 
 namespace larq_engine::testing {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "larq_engine/kernels/bconv2d_spec.h"
+#include "larq_engine/kernels/common/bconv2d_spec.h"
 #include "larq_engine/kernels/cuda/conv2d_rows.h"
 #include "tests/common/seed.h"
 #include "tests/kernels/cuda/emulated_case.h"

@@ -806,8 +806,8 @@ CONTRACTS = [
             f"{KERNELS}/bconv2d_rows.cc",
         ),
         (
-            "larq_engine/kernels/reference.cc",
-            "larq_engine/kernels/output_transform.cc",
+            "larq_engine/kernels/layers/reference.cc",
+            "larq_engine/kernels/common/output_transform.cc",
             f"{KERNELS}/kernel_table.cc",
             f"{TESTS}/bconv2d_case.cc",
             f"{TESTS}/bconv2d_contract.cc",

@@ -2,7 +2,7 @@
 #include "larq_engine/runtime/cpu/step_seconds.h"
 
 #include "gtest/gtest.h"
-#include "larq_engine/kernels/select.h"
+#include "larq_engine/kernels/binary/select.h"
 
 namespace larq_engine {
 namespace {

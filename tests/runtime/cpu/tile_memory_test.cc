@@ -6,7 +6,7 @@
 #include <map>
 
 #include "gtest/gtest.h"
-#include "larq_engine/kernels/memory_size.h"
+#include "larq_engine/kernels/common/memory_size.h"
 #include "larq_engine/runtime/cpu/fusion.h"
 #include "tests/common/seed.h"
 

@@ -1,8 +1,8 @@
 #include "larq_engine/runtime/plan/arena.h"
 
 #include "gtest/gtest.h"
-#include "larq_engine/kernels/aligned_buffer.h"
-#include "larq_engine/kernels/memory_size.h"
+#include "larq_engine/kernels/common/aligned_buffer.h"
+#include "larq_engine/kernels/common/memory_size.h"
 #include "tests/common/seed.h"
 
 namespace larq_engine {

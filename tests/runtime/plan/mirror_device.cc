@@ -5,11 +5,11 @@
 #include <cstring>
 #include <utility>
 
-#include "larq_engine/kernels/aligned_buffer.h"
-#include "larq_engine/kernels/bits.h"
-#include "larq_engine/kernels/kernel_table.h"
-#include "larq_engine/kernels/pixel_ops_table.h"
-#include "larq_engine/kernels/select.h"
+#include "larq_engine/kernels/binary/select.h"
+#include "larq_engine/kernels/binary/table.h"
+#include "larq_engine/kernels/common/aligned_buffer.h"
+#include "larq_engine/kernels/common/bits.h"
+#include "larq_engine/kernels/pixels/table.h"
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/ops/op_error.h"
 

@@ -1,0 +1,95 @@
+// The output pixels of a convolution over a batch of images. It knows which of them have all of
+// their taps in the image.
+#ifndef LARQ_ENGINE_KERNELS_COMMON_OUTPUT_GRID_H_
+#define LARQ_ENGINE_KERNELS_COMMON_OUTPUT_GRID_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "larq_engine/kernels/common/window.h"
+
+namespace larq_engine {
+
+class OutputGrid {
+ public:
+  struct Position {
+    int64_t image;
+    int64_t y;
+    int64_t x;
+  };
+
+  OutputGrid() = default;
+  OutputGrid(const WindowAxis& height, const WindowAxis& width)
+      : height_(height),
+        width_(width),
+        inner_height_(InnerOf(height)),
+        inner_width_(InnerOf(width)) {}
+
+  const WindowAxis& height() const { return height_; }
+  const WindowAxis& width() const { return width_; }
+
+  Position Locate(int64_t pixel) const {
+    return {.image = pixel / (width_.out * height_.out),
+            .y = pixel / width_.out % height_.out,
+            .x = pixel % width_.out};
+  }
+
+  void Advance(Position& position, int64_t pixels) const {
+    position.x += pixels;
+    while (position.x >= width_.out) {
+      position.x -= width_.out;
+      if (++position.y == height_.out) {
+        position.y = 0;
+        ++position.image;
+      }
+    }
+  }
+
+  size_t PixelsToEndOfImage(const Position& position) const {
+    return static_cast<size_t>((height_.out - position.y) * width_.out - position.x);
+  }
+
+  // Returns how many pixels from this one on, at most `most`, are alike: either they are in one
+  // line and none has taps left or right of the image, or each of them has such taps.
+  int64_t PixelsAlike(const Position& position, int64_t most) const {
+    if (inner_width_.first >= inner_width_.last) return most;
+    if (position.x < inner_width_.first) return std::min(most, inner_width_.first - position.x);
+    if (position.x < inner_width_.last) return std::min(most, inner_width_.last - position.x);
+    return std::min(most, width_.out - position.x + inner_width_.first);
+  }
+
+  // Tells whether the pixel has no taps above or below the image.
+  bool IsInnerLine(const Position& position) const {
+    return position.y >= inner_height_.first && position.y < inner_height_.last;
+  }
+
+  // Tells whether these pixels are in one line, and have no taps left or right of the image.
+  bool AreInnerInLine(const Position& position, size_t pixels) const {
+    return position.x >= inner_width_.first &&
+           position.x + static_cast<int64_t>(pixels) <= inner_width_.last;
+  }
+
+ private:
+  // The output positions on an axis whose taps are all in the image.
+  struct Inner {
+    int64_t first = 0;
+    int64_t last = 0;
+  };
+  static Inner InnerOf(const WindowAxis& axis) {
+    const int64_t reach = (axis.taps - 1) * axis.dilation + 1;
+    // The last start of a window inside the image.
+    const int64_t last_start = axis.in - reach + axis.pad_before;
+    return {.first = (axis.pad_before + axis.stride - 1) / axis.stride,
+            .last = last_start < 0 ? 0 : last_start / axis.stride + 1};
+  }
+
+  WindowAxis height_;
+  WindowAxis width_;
+  Inner inner_height_;
+  Inner inner_width_;
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_COMMON_OUTPUT_GRID_H_

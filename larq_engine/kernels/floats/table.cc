@@ -1,0 +1,53 @@
+#include "larq_engine/kernels/floats/table.h"
+
+#include "larq_engine/kernels/floats/float_portable.h"
+#if defined(__x86_64__)
+#include "larq_engine/kernels/floats/x86/float_avx2.h"
+#include "larq_engine/kernels/floats/x86/float_avx512bw.h"
+#endif
+
+namespace larq_engine {
+namespace {
+
+constexpr FloatRow kFloatRows[] = {
+    {.name = "floats_1x16_portable",
+     .isa = Isa::kPortable,
+     .nr = 16,
+     .macs_per_cycle = 0.25,
+     .of_pixels = FloatPixels16Portable,
+     .of_channels = FloatChannelsPortable},
+#if defined(__x86_64__)
+    {.name = "floats_6x16_avx2",
+     .isa = Isa::kAvx2,
+     .nr = 16,
+     .macs_per_cycle = 14,
+     .of_pixels = FloatPixels16Avx2,
+     .of_channels = FloatChannelsAvx2},
+    {.name = "floats_6x64_avx512bw",
+     .isa = Isa::kAvx512bw,
+     .nr = 64,
+     .macs_per_cycle = 20,
+     .of_pixels = FloatPixels64Avx512bw,
+     .of_channels = FloatChannelsAvx512bw},
+#endif
+};
+
+}  // namespace
+
+std::span<const FloatRow> FloatRows() { return kFloatRows; }
+
+const FloatRow& SelectFloats(CpuFeatures cpu) {
+  const FloatRow* best = &FloatRows().front();
+  for (const FloatRow& row : FloatRows()) {
+    if (cpu.Has(row.isa)) best = &row;
+  }
+  return *best;
+}
+
+double FloatCycles(const FloatRow& row, const FloatConv2dSpec& spec) {
+  return static_cast<double>(spec.depth() * spec.out_channels) / row.macs_per_cycle;
+}
+
+bool PrefersFloats(const FloatRow& row) { return row.isa != Isa::kPortable; }
+
+}  // namespace larq_engine

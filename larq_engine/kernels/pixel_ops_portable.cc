@@ -1,9 +1,0 @@
-#include "larq_engine/kernels/pixel_ops_portable.h"
-
-#include "larq_engine/kernels/pixel_ops_loops.h"
-
-namespace larq_engine {
-
-constexpr PixelOps kPixelOpsPortable = kPixelOpsLoops;
-
-}  // namespace larq_engine
