@@ -11,7 +11,7 @@ import pytest
 from larq_engine.converter import lce_ops
 from larq_engine.converter.api import convert_tflite
 from tests import oracle
-from tests.converter.graphs import Net, Value, convert_and_compare, edges, signs
+from tests.converter.graphs import Converted, Net, Value, convert_and_compare, edges, signs
 
 # Adds an operator that moves the value's elements about, so that the result is an image.
 _Move = Callable[[Net, Value], Value]
@@ -217,35 +217,33 @@ def test_moves_other_forms_of_binary_values(move, form, rng):
     assert ("LceBconv2d" in converted.kinds) == (not pads or pads_with in pair)
 
 
-def test_concatenation_of_whole_words(rng):
+_TWO_QUANTIZED = ["LceQuantize", "LceQuantize", "CONCATENATION", "LceBconv2d"]
+
+
+def _join(
+    rng: np.random.Generator, channels: tuple[int, int], axis: int, second: _Move = Net.sign
+) -> Converted:
+    """Converts a layer of a sign and what `second` makes, which are concatenated."""
     net = Net()
-    a, b = net.input(1, 4, 4, 64), net.input(1, 4, 4, 5)
-    joined = net.concatenate([net.sign(a), net.sign(b)], 3)
-    converted = convert_and_compare(
-        net, _layer_of(net, joined, rng), inputs=[edges(rng, *a.shape), edges(rng, *b.shape)]
-    )
-    assert converted.kinds == ["LceQuantize", "LceQuantize", "CONCATENATION", "LceBconv2d"]
+    a, b = (net.input(1, 4, 4, count) for count in channels)
+    joined = net.concatenate([net.sign(a), second(net, b)], axis)
+    data = [edges(rng, *a.shape), edges(rng, *b.shape)]
+    return convert_and_compare(net, _layer_of(net, joined, rng), inputs=data)
 
 
-def test_concatenation_of_parts_of_words(rng):
-    net = Net()
-    a, b = net.input(1, 4, 4, 5), net.input(1, 4, 4, 64)
-    joined = net.concatenate([net.sign(a), net.sign(b)], 3)
-    converted = convert_and_compare(
-        net, _layer_of(net, joined, rng), inputs=[edges(rng, *a.shape), edges(rng, *b.shape)]
-    )
-    assert converted.kinds == ["CONCATENATION", "LceQuantize", "LceBconv2d"]
-
-
-@pytest.mark.parametrize("axis", [1, 2, -2])
-def test_concatenation_of_pixels(axis, rng):
-    net = Net()
-    a, b = net.input(1, 4, 4, 5), net.input(1, 4, 4, 5)
-    joined = net.concatenate([net.sign(a), net.sign(b)], axis)
-    converted = convert_and_compare(
-        net, _layer_of(net, joined, rng), inputs=[edges(rng, *a.shape), edges(rng, *b.shape)]
-    )
-    assert converted.kinds == ["LceQuantize", "LceQuantize", "CONCATENATION", "LceBconv2d"]
+@pytest.mark.parametrize(
+    ("channels", "axis", "kinds"),
+    [
+        ((64, 5), 3, _TWO_QUANTIZED),
+        # The first one ends within a word.
+        ((5, 64), 3, ["CONCATENATION", "LceQuantize", "LceBconv2d"]),
+        ((5, 5), 1, _TWO_QUANTIZED),
+        ((5, 5), 2, _TWO_QUANTIZED),
+        ((5, 5), -2, _TWO_QUANTIZED),
+    ],
+)
+def test_concatenation(channels, axis, kinds, rng):
+    assert _join(rng, channels, axis).kinds == kinds
 
 
 @pytest.mark.parametrize("channels", [5, 64])
@@ -283,24 +281,13 @@ def test_concatenation_with_the_opposite(name, channels, rng):
 
 
 def test_concatenation_of_different_sizes(rng):
-    net = Net()
-    a, b = net.input(1, 4, 4, 32), net.input(1, 4, 4, 32)
-    joined = net.concatenate([net.sign(a), net.op("MUL", net.sign(b), 2.0)], 3)
-    converted = convert_and_compare(
-        net, _layer_of(net, joined, rng), inputs=[edges(rng, *a.shape), edges(rng, *b.shape)]
-    )
+    converted = _join(rng, (32, 32), 3, lambda net, x: net.op("MUL", net.sign(x), 2.0))
     assert "LceBconv2d" not in converted.kinds
     assert "different sizes" in converted.reason
 
 
 def test_concatenation_with_floats(rng):
-    net = Net()
-    a, b = net.input(1, 4, 4, 32), net.input(1, 4, 4, 32)
-    joined = net.concatenate([net.sign(a), b], 3)
-    converted = convert_and_compare(
-        net, _layer_of(net, joined, rng), inputs=[edges(rng, *a.shape), edges(rng, *b.shape)]
-    )
-    assert "LceBconv2d" not in converted.kinds
+    assert "LceBconv2d" not in _join(rng, (32, 32), 3, lambda net, x: x).kinds
 
 
 def _turned_sign(net: Net, x: Value) -> Value:
