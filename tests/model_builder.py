@@ -220,6 +220,34 @@ _OPTIONS = {
 }
 
 
+def one_op_model(
+    op: str,
+    x: Mapping[str, Any],
+    y: Mapping[str, Any],
+    operands: Sequence[str | np.ndarray | int] = ("x",),
+    **options: Any,
+) -> bytes:
+    """Builds a model of one builtin operator.
+
+    Args:
+        op: The operator.
+        x: The input's arguments for `ModelBuilder.tensor`.
+        y: The output's arguments.
+        operands: What the operator reads: "x", arrays that become constants, or ABSENT.
+        **options: Options of the operator.
+    """
+    builder = ModelBuilder()
+    source, result = builder.tensor(name="x", **x), builder.tensor(name="y", **y)
+    numbers = [
+        builder.constant(operand)
+        if isinstance(operand, np.ndarray)
+        else (source if operand == "x" else ABSENT)
+        for operand in operands
+    ]
+    builder.builtin(op, numbers, [result], **options)
+    return builder.finish([source], [result])
+
+
 def bconv_options(conv: Conv, **changed: Any) -> dict[str, Any]:
     """Returns the options of an LceBconv2d; `changed` overrides them."""
     if isinstance(conv.padding, str):

@@ -9,7 +9,7 @@ import pytest
 import larq_engine
 from larq_engine.python import library
 from tests.hosts import HOSTS
-from tests.model_builder import ModelBuilder
+from tests.model_builder import ModelBuilder, one_op_model
 
 
 def add_model(*shapes, dtype=np.float32, signature=None) -> bytes:
@@ -298,10 +298,9 @@ def test_samples_of_different_shapes():
 
 
 def test_scalar_outputs_of_several_samples():
-    builder = ModelBuilder()
-    x, y = builder.tensor((1, 4), name="x"), builder.tensor((), name="y")
-    builder.builtin("SUM", [x, builder.constant(np.array([0, 1], np.int32))], [y])
-    interpreter = larq_engine.Interpreter(builder.finish([x], [y]))
+    axes = np.array([0, 1], np.int32)
+    model = one_op_model("SUM", {"shape": (1, 4)}, {"shape": ()}, ("x", axes))
+    interpreter = larq_engine.Interpreter(model)
     assert interpreter.predict(np.ones((1, 4), np.float32)) == 4
     text = message_of(ValueError, interpreter.predict, np.ones((3, 4), np.float32))
     assert text.startswith("output 'y' (#0): expected pieces")

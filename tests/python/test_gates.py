@@ -66,6 +66,15 @@ def test_results_do_not_depend_on_kernel_threads_and_fusing(pool, rng):
     np.testing.assert_allclose(hosts, expected, rtol=1e-5, atol=1e-5)
 
 
+def _check_claimed(net: Net, y: Value, op: str) -> None:
+    """Checks that the engine computes `y`, which is next to a quantization."""
+    model = net.finish(net.bits(y), y)
+    with model.open() as interpreter:
+        got = interpreter.predict(model.inputs)[1]
+        assert op in claimed(interpreter)
+    np.testing.assert_allclose(got, model.expected[1], rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
 @pytest.mark.parametrize("activation", ["NONE", "RELU6"])
 def test_averages(padding, activation, rng):
@@ -75,12 +84,7 @@ def test_averages(padding, activation, rng):
     for height, taps, stride in [*((10, *window) for window in of_windows), *of_images]:
         net = Net(rng)
         x = net.input(10 * random_images(rng, 3, height, 7, 19))
-        y = net.average(x, taps, stride, padding, activation)
-        model = net.finish(net.bits(y), y)
-        with model.open() as interpreter:
-            got = interpreter.predict(model.inputs)[1]
-            assert "AVERAGE_POOL_2D" in claimed(interpreter)
-        np.testing.assert_allclose(got, model.expected[1], rtol=1e-5, atol=1e-5)
+        _check_claimed(net, net.average(x, taps, stride, padding, activation), "AVERAGE_POOL_2D")
 
 
 @pytest.mark.parametrize("axes", [(1, 2), (2, 1), (1,), (-2,)])
@@ -88,12 +92,7 @@ def test_averages(padding, activation, rng):
 def test_means(axes, keep, rng):
     net = Net(rng)
     x = net.input(random_images(rng, 3, 6, 7, 19))
-    y = net.mean(x, axes, keep=keep)
-    model = net.finish(net.bits(y), y)
-    with model.open() as interpreter:
-        got = interpreter.predict(model.inputs)[1]
-        assert "MEAN" in claimed(interpreter)
-    np.testing.assert_allclose(got, model.expected[1], rtol=1e-5, atol=1e-5)
+    _check_claimed(net, net.mean(x, axes, keep=keep), "MEAN")
 
 
 @pytest.mark.parametrize("units", [1, 7, 8, 33, 100])
@@ -102,11 +101,7 @@ def test_small_dense_layers(units, keep, rng):
     net = Net(rng)
     x = net.input(random_images(rng, 3, 2, 5, 21))
     y = net.dense(x, _weights(rng, units, 21), keep=keep, activation="RELU")
-    model = net.finish(net.bits(y), y)
-    with model.open() as interpreter:
-        got = interpreter.predict(model.inputs)[1]
-        assert "FULLY_CONNECTED" in claimed(interpreter)
-    np.testing.assert_allclose(got, model.expected[1], rtol=1e-5, atol=1e-5)
+    _check_claimed(net, y, "FULLY_CONNECTED")
 
 
 def test_what_the_host_computes_as_well_stays_with_it(rng):

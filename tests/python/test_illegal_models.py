@@ -4,7 +4,8 @@ Each is loaded in a process of its own, so that a crash is a failed test here. t
 tests the list of what is illegal.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,43 +13,22 @@ from ai_edge_litert import schema_py_generated as schema
 
 from tests.crash_box import load_and_run, load_in_plain_host
 from tests.hosts import HOSTS
-from tests.model_builder import ABSENT, ModelBuilder
+from tests.model_builder import ABSENT, ModelBuilder, one_op_model
+
+_ROW = {"shape": (1, 4)}
+_IMAGE = {"shape": (1, 4, 4, 2)}
 
 
-def computed_constant() -> bytes:
-    """Builds a file over whose bytes the host's XNNPACK would write the sum."""
-    builder = ModelBuilder()
-    x = builder.tensor((1, 64), name="x")
-    y = builder.constant(np.full((1, 64), 7, np.float32), name="y")
-    builder.builtin("ADD", [x, x], [y])
-    return builder.finish([x], [y])
+def _sevens(*shape: int) -> dict[str, Any]:
+    return {"shape": shape, "data": np.full(shape, 7, np.float32)}
 
 
-def computed_small_constant() -> bytes:
-    """Builds a file behind whose constant XNNPACK would write, as the result is larger."""
-    builder = ModelBuilder()
-    x = builder.tensor((1, 1 << 16), name="x")
-    y = builder.constant(np.full((1, 1), 7, np.float32), name="y")
-    builder.builtin("ADD", [x, x], [y])
-    return builder.finish([x], [y])
+def _bytes(scale: float | list[float], *shape: int, **more: Any) -> dict[str, Any]:
+    return {"shape": shape or (1, 4), "dtype": np.int8, "scale": scale, **more}
 
 
-def constant_input() -> bytes:
-    builder = ModelBuilder()
-    x = builder.constant(np.full((1, 4), 7, np.float32), name="x")
-    y = builder.tensor((1, 4), name="y")
-    builder.builtin("ADD", [x, x], [y])
-    return builder.finish([x], [y])
-
-
-def absent(op: str, inputs: int, **options: int) -> Callable[[], bytes]:
-    def build() -> bytes:
-        builder = ModelBuilder()
-        x, y = builder.tensor((1, 4), name="x"), builder.tensor((1, 4), name="y")
-        builder.builtin(op, [x] * (inputs - 1) + [ABSENT], [y], **options)
-        return builder.finish([x], [y])
-
-    return build
+def _sum(x: Mapping[str, Any] = _ROW, y: Mapping[str, Any] = _ROW) -> bytes:
+    return one_op_model("ADD", x, y, ("x", "x"))
 
 
 def absent_output() -> bytes:
@@ -58,15 +38,6 @@ def absent_output() -> bytes:
     y = builder.tensor((1, 4), name="y")
     builder.builtin("TRANSPOSE", [x, axes], [ABSENT])
     builder.builtin("RELU", [x], [y])
-    return builder.finish([x], [y])
-
-
-def endless_scale() -> bytes:
-    """Builds a file with an infinite scale, on which hosts crash in the same way."""
-    builder = ModelBuilder()
-    x = builder.tensor((1, 4), np.int8, name="x", scale=np.inf, zero_point=0)
-    y = builder.tensor((1, 4), np.int8, name="y", scale=0.5, zero_point=0)
-    builder.builtin("ADD", [x, x], [y])
     return builder.finish([x], [y])
 
 
@@ -88,14 +59,6 @@ def own_condition() -> bytes:
     return builder.finish([x], [y])
 
 
-def pool_of_no_pixels() -> bytes:
-    builder = ModelBuilder()
-    x, y = builder.tensor((1, 4, 4, 3), name="x"), builder.tensor((1, 4, 4, 3), name="y")
-    sides = {"filterWidth": 2, "filterHeight": -(2**31)}
-    builder.builtin("AVERAGE_POOL_2D", [x], [y], strideW=1, strideH=1, **sides)
-    return builder.finish([x], [y])
-
-
 def state_of_two_shapes() -> bytes:
     """Builds a state of one sample, of which XNNPACK would read 1000."""
     builder = ModelBuilder()
@@ -108,49 +71,6 @@ def state_of_two_shapes() -> bytes:
     return builder.finish([x], [y])
 
 
-def no_bias() -> bytes:
-    builder = ModelBuilder()
-    x, y = builder.tensor((1, 4, 4, 2), name="x"), builder.tensor((1, 4, 4, 2), name="y")
-    weights = builder.constant(np.ones((1, 1, 1, 2), np.float32))
-    options = {"depthMultiplier": 1, "dilationWFactor": 1, "dilationHFactor": 1}
-    builder.builtin("DEPTHWISE_CONV_2D", [x, weights], [y], strideW=1, strideH=1, **options)
-    return builder.finish([x], [y])
-
-
-def far_scale() -> bytes:
-    """Builds an output scale beside which the input's scales disappear in the host's numbers."""
-    builder = ModelBuilder()
-    x = builder.tensor((1, 4), np.int8, name="x", scale=0.5, zero_point=0)
-    y = builder.tensor((1, 4), np.int8, name="y", scale=3.4e38, zero_point=0)
-    builder.builtin("ADD", [x, x], [y])
-    return builder.finish([x], [y])
-
-
-def scales_of_a_sum() -> bytes:
-    builder = ModelBuilder()
-    x = builder.tensor((1, 2), np.int8, name="x", scale=[0.5, 0.25], zero_point=[0, 0])
-    y = builder.tensor((1, 2), np.int8, name="y", scale=0.5, zero_point=0)
-    builder.graph.tensors[x].quantization.quantizedDimension = 1
-    builder.builtin("ADD", [x, x], [y])
-    return builder.finish([x], [y])
-
-
-def bool_diagonal() -> bytes:
-    builder = ModelBuilder()
-    x = builder.tensor((1, 64), np.bool_, name="x")
-    y = builder.tensor((1, 64, 64), np.bool_, name="y")
-    builder.builtin("MATRIX_DIAG", [x], [y])
-    return builder.finish([x], [y])
-
-
-def short_diagonal() -> bytes:
-    builder = ModelBuilder()
-    x, y = builder.tensor((1 << 20, 2, 2), name="x"), builder.tensor((1 << 20, 2, 2), name="y")
-    diagonal = builder.constant(np.ones((1, 2), np.float32))
-    builder.builtin("MATRIX_SET_DIAG", [x, diagonal], [y])
-    return builder.finish([x], [y])
-
-
 def reversed_sequences(*lengths: int) -> bytes:
     """Builds a REVERSE_SEQUENCE of rows of 8 values, of which these many are reversed."""
     builder = ModelBuilder()
@@ -160,14 +80,6 @@ def reversed_sequences(*lengths: int) -> bytes:
     operator.builtinOptionsType = schema.BuiltinOptions.ReverseSequenceOptions
     operator.builtinOptions = schema.ReverseSequenceOptionsT()
     operator.builtinOptions.seqDim = 1
-    return builder.finish([x], [y])
-
-
-def scale_without_zero_point() -> bytes:
-    builder = ModelBuilder()
-    x = builder.tensor((1, 4), np.int32, name="x", scale=0.5, zero_point=[])
-    y = builder.tensor((1, 4), np.int32, name="y")
-    builder.builtin("ADD", [x, x], [y])
     return builder.finish([x], [y])
 
 
@@ -203,35 +115,46 @@ def sparse(last_index: int = 1) -> bytes:
 # host has read.
 _ILLEGAL: dict[str, tuple[Callable[[], bytes], str, bool]] = {
     "an output that is a constant": (
-        computed_constant,
+        # XNNPACK would write the sum over the file's bytes.
+        lambda: _sum({"shape": (1, 64)}, _sevens(1, 64)),
         "expected outputs without data of their own, got the constant tensor 'y' (#1)",
         True,
     ),
     "an output that is a small constant": (
-        computed_small_constant,
+        # XNNPACK would write behind the constant, as the result is larger.
+        lambda: _sum({"shape": (1, 1 << 16)}, _sevens(1, 1)),
         "expected outputs without data of their own, got the constant tensor 'y' (#1)",
         True,
     ),
     "an input that is a constant": (
-        constant_input,
+        lambda: _sum(_sevens(1, 4)),
         "graph #0: expected inputs without data of their own, got the constant tensor 'x' (#0); "
         "what is set would be written over the file's bytes: take it out of the inputs",
         False,
     ),
-    "an absent factor": (absent("MUL", 2), "expected a tensor for input #1, got none", True),
-    "an absent part": (
-        absent("CONCATENATION", 2, axis=0),
+    "an absent factor": (
+        lambda: one_op_model("MUL", _ROW, _ROW, ("x", ABSENT)),
         "expected a tensor for input #1, got none",
         True,
     ),
-    "an absent argument": (absent("RELU", 1), "expected a tensor for input #0, got none", True),
+    "an absent part": (
+        lambda: one_op_model("CONCATENATION", _ROW, _ROW, ("x", ABSENT), axis=0),
+        "expected a tensor for input #1, got none",
+        True,
+    ),
+    "an absent argument": (
+        lambda: one_op_model("RELU", _ROW, _ROW, (ABSENT,)),
+        "expected a tensor for input #0, got none",
+        True,
+    ),
     "an absent output": (
         absent_output,
         "operator #0: expected a tensor for each output, got one that is absent",
         True,
     ),
     "an endless scale": (
-        endless_scale,
+        # Hosts crash on it when they prepare it, as after a delegate that fails.
+        lambda: _sum(_bytes(np.inf), _bytes(0.5)),
         "tensor 'x' (#0): expected scales of at least 0, got inf",
         True,
     ),
@@ -246,7 +169,15 @@ _ILLEGAL: dict[str, tuple[Callable[[], bytes], str, bool]] = {
         False,
     ),
     "a pool of no pixels": (
-        pool_of_no_pixels,
+        lambda: one_op_model(
+            "AVERAGE_POOL_2D",
+            _IMAGE,
+            _IMAGE,
+            strideW=1,
+            strideH=1,
+            filterWidth=2,
+            filterHeight=-(2**31),
+        ),
         "operator #0, to 'y': expected a filter of at least 0 pixels a side, got 2 x -2147483648",
         False,
     ),
@@ -257,27 +188,46 @@ _ILLEGAL: dict[str, tuple[Callable[[], bytes], str, bool]] = {
         False,
     ),
     "a depthwise convolution without a bias": (
-        no_bias,
+        lambda: one_op_model(
+            "DEPTHWISE_CONV_2D",
+            _IMAGE,
+            _IMAGE,
+            ("x", np.ones((1, 1, 1, 2), np.float32)),
+            strideW=1,
+            strideH=1,
+            depthMultiplier=1,
+            dilationWFactor=1,
+            dilationHFactor=1,
+        ),
         "operator #0, to 'y': expected a bias, as it is not of int16, got none",
         False,
     ),
     "a scale far above the others": (
-        far_scale,
+        # The input's scales disappear beside it in the host's numbers.
+        lambda: _sum(_bytes(0.5), _bytes(3.4e38)),
         "expected a scale of tensor 'y' (#1) of at most 3.24519e+32, got 3.4e+38",
         False,
     ),
     "a sum of several scales": (
-        scales_of_a_sum,
+        lambda: _sum(
+            _bytes([0.5, 0.25], 1, 2, zero_point=[0, 0], quantized_dimension=1), _bytes(0.5, 1, 2)
+        ),
         "expected a scale of tensor 'x' (#0) above 0, got 2 scales",
         False,
     ),
     "a diagonal of bool": (
-        bool_diagonal,
+        lambda: one_op_model(
+            "MATRIX_DIAG",
+            {"shape": (1, 64), "dtype": np.bool_},
+            {"shape": (1, 64, 64), "dtype": np.bool_},
+        ),
         "expected values of int8, uint8, int16 or at least 32 bits, got tensor 'x' (#0)",
         False,
     ),
     "a diagonal that is too short": (
-        short_diagonal,
+        lambda: one_op_model(
+            "MATRIX_SET_DIAG", *[{"shape": (1 << 20, 2, 2)}] * 2, ("x", np.ones((1, 2), np.float32))
+        ),
         "expected 2097152 values for the diagonals of [1048576, 2, 2], got 2",
         False,
     ),
@@ -287,7 +237,10 @@ _ILLEGAL: dict[str, tuple[Callable[[], bytes], str, bool]] = {
         False,
     ),
     "a scale without a zero point": (
-        scale_without_zero_point,
+        lambda: _sum(
+            {"shape": (1, 4), "dtype": np.int32, "scale": 0.5, "zero_point": []},
+            {"shape": (1, 4), "dtype": np.int32},
+        ),
         "tensor 'x' (#0): expected 1 zero points, one for each scale, got 0",
         False,
     ),

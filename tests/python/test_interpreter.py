@@ -15,7 +15,7 @@ from larq_engine.python import batching, host, library, progress
 from larq_engine.testing import Interpreter as LceInterpreter
 from tests import oracle
 from tests.hosts import HOSTS
-from tests.model_builder import ModelBuilder, bconv_model
+from tests.model_builder import ModelBuilder, bconv_model, one_op_model
 from tests.numpy_net import Net, random_images
 from tests.oracle import Conv
 
@@ -57,10 +57,7 @@ def baked_model(batch: int, signature: tuple[int, ...] | None = None) -> bytes:
 
 def mixing_model() -> bytes:
     """Builds sums over axis 0, which are right only for the batch of 1 that the file fixes."""
-    builder = ModelBuilder()
-    x, y = builder.tensor((1, 4), name="x"), builder.tensor((1, 4), name="y")
-    builder.builtin("CUMSUM", [x, builder.constant(np.array(0, np.int32))], [y])
-    return builder.finish([x], [y])
+    return one_op_model("CUMSUM", *[{"shape": (1, 4)}] * 2, ("x", np.array(0, np.int32)))
 
 
 class CountedRuns:
@@ -275,10 +272,9 @@ def test_a_batch_is_open_only_if_it_is_for_every_input(monkeypatch):
 
 def test_an_open_batch_that_the_outputs_do_not_have(monkeypatch):
     """The file lies: the enlarged run works, and puts all samples into one row."""
-    builder = ModelBuilder()
-    x, y = builder.tensor((1, 6), name="x", signature=(-1, 6)), builder.tensor((1, 6), name="y")
-    builder.builtin("RESHAPE", [x, builder.constant(np.array([1, -1], np.int32))], [y])
-    interpreter = larq_engine.Interpreter(builder.finish([x], [y]))
+    x, y = {"shape": (1, 6), "signature": (-1, 6)}, {"shape": (1, 6)}
+    model = one_op_model("RESHAPE", x, y, ("x", np.array([1, -1], np.int32)))
+    interpreter = larq_engine.Interpreter(model)
     runs = CountedRuns(interpreter, monkeypatch)
     data = np.arange(18, dtype=np.float32).reshape(3, 6)
     for _ in range(2):
@@ -316,11 +312,8 @@ def test_a_batch_may_change_after_a_resize(rng, monkeypatch):
 
 
 def test_an_open_batch_is_taken_whole(rng, monkeypatch):
-    builder = ModelBuilder()
-    x = builder.tensor((1, 4), name="x", signature=(-1, 4))
-    y = builder.tensor((1, 4), name="y", signature=(-1, 4))
-    builder.builtin("ADD", [x, x], [y])
-    interpreter = larq_engine.Interpreter(builder.finish([x], [y]))
+    row = {"shape": (1, 4), "signature": (-1, 4)}
+    interpreter = larq_engine.Interpreter(one_op_model("ADD", row, row, ("x", "x")))
     runs = CountedRuns(interpreter, monkeypatch)
     data = rng.standard_normal((5, 4)).astype(np.float32)
     np.testing.assert_array_equal(interpreter.predict(data), 2 * data)
@@ -358,10 +351,9 @@ def test_samples_that_would_mix_run_alone(runtime, rng):
 
 def test_outputs_without_a_batch_are_joined():
     """The output is the sum over all but the last axis of each sample, [4] for a batch of 1."""
-    builder = ModelBuilder()
-    x, y = builder.tensor((1, 3, 4), name="x"), builder.tensor((4,), name="y")
-    builder.builtin("SUM", [x, builder.constant(np.array([0, 1], np.int32))], [y])
-    interpreter = larq_engine.Interpreter(builder.finish([x], [y]))
+    axes = np.array([0, 1], np.int32)
+    model = one_op_model("SUM", {"shape": (1, 3, 4)}, {"shape": (4,)}, ("x", axes))
+    interpreter = larq_engine.Interpreter(model)
     data = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
     np.testing.assert_array_equal(interpreter.predict(data), data.sum(axis=1).reshape(-1))
 
@@ -437,11 +429,9 @@ def test_resize_of_some_inputs_keeps_the_others():
 
 def test_resize_makes_no_samples_of_the_parts_of_an_image():
     """A RESHAPE to [-1, 12] takes an image of twice the height and width for four samples."""
-    builder = ModelBuilder()
-    x, rows = builder.tensor((1, 2, 2, 3), name="x"), builder.tensor((1, 12), name="rows")
-    target = builder.constant(np.array([-1, 12], np.int32))
-    builder.builtin("RESHAPE", [x, target], [rows])
-    interpreter = larq_engine.Interpreter(builder.finish([x], [rows]))
+    target = np.array([-1, 12], np.int32)
+    model = one_op_model("RESHAPE", {"shape": (1, 2, 2, 3)}, {"shape": (1, 12)}, ("x", target))
+    interpreter = larq_engine.Interpreter(model)
     with pytest.raises(ValueError, match="as many samples as the inputs, 1, got 4: a RESHAPE"):
         interpreter.resize([(1, 4, 4, 3)])
     assert interpreter.input_shapes == [(1, 2, 2, 3)]

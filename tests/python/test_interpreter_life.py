@@ -19,15 +19,19 @@ from larq_engine.python.session import Session
 from larq_engine.testing import Interpreter as LceInterpreter
 from tests import oracle
 from tests.hosts import HOSTS
-from tests.model_builder import ABSENT, ModelBuilder, add_quantize, bconv_model, bconv_options
+from tests.model_builder import (
+    ABSENT,
+    ModelBuilder,
+    add_quantize,
+    bconv_model,
+    bconv_options,
+    one_op_model,
+)
 from tests.oracle import Conv
 
 
 def _twice(shape: tuple[int, ...]) -> bytes:
-    builder = ModelBuilder()
-    x, y = builder.tensor(shape, name="x"), builder.tensor(shape, name="y")
-    builder.builtin("ADD", [x, x], [y])
-    return builder.finish([x], [y])
+    return one_op_model("ADD", {"shape": shape}, {"shape": shape}, ("x", "x"))
 
 
 def _model() -> bytes:

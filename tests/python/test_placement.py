@@ -11,8 +11,12 @@ from tests.hosts import HOSTS
 from tests.model_builder import ModelBuilder
 
 
-def branch_model() -> bytes:
-    """Builds nodes of the engine: 1 of the main graph, 0 and 1 of graph 1, none of graph 2."""
+def branch_model(*, with_a_sum: bool = False) -> bytes:
+    """Builds nodes of the engine: 1 of the main graph, 0 and 1 of graph 1, none of graph 2.
+
+    The first value is the signs of x if `c` is true, else x + x. With a sum, the main graph ends
+    with an operator of the host, and both values are outputs.
+    """
     builder = ModelBuilder()
     shape, packed = (1, 4, 4, 32), (1, 4, 4, 1)
     c, x, y = builder.tensor((1,), np.bool_), builder.tensor(shape), builder.tensor(shape)
@@ -26,7 +30,11 @@ def branch_model() -> bytes:
     signs.custom("LceQuantize", [0], [inner])
     signs.custom("LceDequantize", [inner], [1])
     double.builtin("ADD", [0, 0], [1])
-    return builder.finish([c, x], [bits])
+    if not with_a_sum:
+        return builder.finish([c, x], [bits])
+    twice = builder.tensor(packed, np.int32)
+    builder.builtin("ADD", [bits, bits], [twice])
+    return builder.finish([c, x], [y, twice])
 
 
 _CANNOT_BE = {

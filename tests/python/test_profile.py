@@ -11,6 +11,7 @@ from larq_engine.python.profile import make_table
 from tests.hosts import HOSTS
 from tests.kernel_rows import TAKES_FLOAT_CONVOLUTIONS
 from tests.model_builder import ModelBuilder
+from tests.python.test_placement import branch_model
 
 _MODEL = Path(__file__).parents[1] / "interop" / "data" / "residual_relu_bn_add.float.tflite"
 
@@ -56,29 +57,10 @@ def test_the_environment_forces_a_kernel(monkeypatch):
     assert {row.kernel for row in table if row.op == "LceBconv2d"} == {"reference"}
 
 
-def _branch_model() -> bytes:
-    """Builds y, the signs of x if `c`, by two operators of ours, else x + x; then come others."""
-    builder = ModelBuilder()
-    shape, packed = (1, 4, 4, 32), (1, 4, 4, 1)
-    c, x, y = builder.tensor((1,), np.bool_), builder.tensor(shape), builder.tensor(shape)
-    bits, twice = builder.tensor(packed, np.int32, name="main"), builder.tensor(packed, np.int32)
-    builder.builtin("IF", [c, x], [y], thenSubgraphIndex=1, elseSubgraphIndex=2)
-    builder.custom("LceQuantize", [y], [bits])
-    builder.builtin("ADD", [bits, bits], [twice])
-    signs, double = builder.subgraph(), builder.subgraph()
-    for branch in (signs, double):
-        branch.interface([branch.tensor(shape)], [branch.tensor(shape, name="signs")])
-    inner = signs.tensor(packed, np.int32, name="inner")
-    signs.custom("LceQuantize", [0], [inner])
-    signs.custom("LceDequantize", [inner], [1])
-    double.builtin("ADD", [0, 0], [1])
-    return builder.finish([c, x], [y, twice])
-
-
 @pytest.mark.parametrize("taken", [True, False])
 def test_branches(taken):
     """Steps of other subgraphs have node numbers of their own, and may never run."""
-    interpreter = larq_engine.Interpreter(_branch_model())
+    interpreter = larq_engine.Interpreter(branch_model(with_a_sum=True))
     x = np.random.default_rng(3).standard_normal((1, 4, 4, 32)).astype(np.float32)
     table = interpreter.profile([np.array([taken]), x], runs=4)
     inner = 4 if taken else 0

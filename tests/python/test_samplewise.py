@@ -190,15 +190,18 @@ def _model(case: tuple[Sequence[int], _Build]) -> bytes:
     return builder.finish([x], [build(builder, x)])
 
 
+def _samples(interpreter: larq_engine.Interpreter, rng: np.random.Generator) -> list[np.ndarray]:
+    """Returns three inputs of the declared shape."""
+    return list(rng.standard_normal((3, *interpreter.input_shapes[0])).astype(np.float32))
+
+
 @pytest.mark.parametrize("runtime", HOSTS)
 @pytest.mark.parametrize("name", _APART)
 def test_graphs_that_keep_samples_apart(name, runtime, rng):
     interpreter = larq_engine.Interpreter(_model(_APART[name]), runtime=runtime)
     assert is_samplewise(interpreter._session)
-    shape = interpreter.input_shapes[0]
-    x = rng.standard_normal((3 * shape[0], *shape[1:])).astype(np.float32)
-    pieces = [x[i : i + shape[0]] for i in range(0, len(x), shape[0])]
-    apart = np.concatenate([interpreter.predict(piece) for piece in pieces])
+    pieces = _samples(interpreter, rng)
+    x, apart = np.concatenate(pieces), np.concatenate(list(map(interpreter.predict, pieces)))
     np.testing.assert_allclose(interpreter.predict(x), apart, rtol=1e-6)
     assert interpreter._session._shapes == (x.shape,), "in one run"
 
@@ -208,12 +211,9 @@ def test_graphs_that_may_mix_samples_run_as_declared(name, rng):
     model = _model(_NOT_KNOWN_TO_BE[name])
     interpreter = larq_engine.Interpreter(model)
     assert not is_samplewise(interpreter._session)
-    shape = interpreter.input_shapes[0]
-    x = rng.standard_normal((3 * shape[0], *shape[1:])).astype(np.float32)
-    pieces = [x[i : i + shape[0]] for i in range(0, len(x), shape[0])]
-    fresh = larq_engine.Interpreter(model)
-    apart = np.concatenate([fresh.predict(piece) for piece in pieces])
-    np.testing.assert_array_equal(interpreter.predict(x), apart)
+    pieces = _samples(interpreter, rng)
+    apart = np.concatenate(list(map(larq_engine.Interpreter(model).predict, pieces)))
+    np.testing.assert_array_equal(interpreter.predict(np.concatenate(pieces)), apart)
 
 
 def test_quantization_of_each_sample():
