@@ -18,7 +18,6 @@ from larq_engine.python.library import delegate_path
 
 if TYPE_CHECKING:
     from larq_engine.converter.api import (
-        ConvertedModel,
         conversion_report,
         convert_keras_model,
         convert_onnx,
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
         convert_tflite,
         convert_torch,
     )
+    from larq_engine.converter.converted_model import ConvertedModel
     from larq_engine.converter.errors import ConversionError
     from larq_engine.converter.exported_weights import export_weights
     from larq_engine.converter.io_types import (
@@ -44,7 +44,7 @@ __version__ = Path(__file__).with_name("version.txt").read_text(encoding="utf-8"
 _ON_DEMAND = {
     "ConversionError": "converter.errors",
     "ConversionReport": "converter.report",
-    "ConvertedModel": "converter.api",
+    "ConvertedModel": "converter.converted_model",
     "ProfileResult": "profiling.result",
     "conversion_report": "converter.api",
     "convert_keras_model": "converter.api",

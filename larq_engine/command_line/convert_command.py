@@ -2,29 +2,33 @@
 
 import argparse
 import sys
+from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from larq_engine.command_line.files import (
-    ModelKind,
-    check_destination,
-    find_kind,
-    split_function,
-)
+from larq_engine.command_line.files import check_destination, find_door, list_models
+from larq_engine.converter.doors import Door, doors_with, refuse_option, split_function
+from larq_engine.converter.options import ALL_LAYERS, COMPATIBILITIES, TARGETS, Options, SignOfZero
 from larq_engine.python.text_table import printable
 from larq_engine.python.whole_files import write_files
 
 if TYPE_CHECKING:
-    from larq_engine.converter.api import ConvertedModel
+    from larq_engine.converter.converted_model import ConvertedModel
 
 
 _STDOUT = Path("-")
 
+# Flags that are not the names of their options.
+_FLAGS = {
+    "check": "no-check",
+    "experimental_default_int8_range": "default-int8-range",
+    "signature_keys": "signature-key",
+}
+
 
 def add_parser(commands: Any) -> None:
     """Adds the sub-command."""
-    from larq_engine.converter.options import COMPATIBILITIES, TARGETS
-
     parser = commands.add_parser(
         "convert",
         help="convert a model to a .tflite file",
@@ -35,9 +39,8 @@ def add_parser(commands: Any) -> None:
         "model",
         type=Path,
         metavar="MODEL",
-        help="a .h5 or .keras file, the folder of a SavedModel, a .tflite or an .onnx file, or "
-        "FILE.py:FUNCTION, a function without arguments that returns a PyTorch module and its "
-        "example inputs",
+        help=f"{list_models()}: a function without arguments that returns a module and its example "
+        "inputs",
     )
     parser.add_argument(
         "-o",
@@ -52,28 +55,40 @@ def add_parser(commands: Any) -> None:
         action="append",
         dest="signature_keys",
         metavar="NAME",
-        help="SavedModel: the signature to convert (default: serving_default); may be repeated",
+        help=_help(
+            "signature_keys",
+            "the signature to convert (default: serving_default); may be repeated",
+        ),
     )
     parser.add_argument(
         "--channels-last",
         action="store_true",
-        help="ONNX, PyTorch: put the channels of the file's inputs and outputs last, as Keras has "
-        "them (default: the model's order)",
+        help=_help(
+            "channels_last",
+            "put the channels of the file's inputs and outputs last, as Keras has them (default: "
+            "the model's order)",
+        ),
     )
     parser.add_argument(
         "--sign-of-zero",
         action="append",
         metavar="[LAYER=]VALUE",
-        help="ONNX, PyTorch: what Sign (torch.sign) gives for 0 in the file, +1 or -1; in the "
-        "model it gives 0, which no bit can be. error (default): refuse a model in which a binary "
-        "layer would read that 0. With LAYER=, a name or a pattern such as 'block.*', it is for "
-        "the signs of that layer; may be repeated",
+        help=_help(
+            "sign_of_zero",
+            "what Sign (torch.sign) gives for 0 in the file, +1 or -1; in the model it gives 0, "
+            "which no bit can be. error (default): refuse a model in which a binary layer would "
+            "read that 0. With LAYER=, a name or a pattern such as 'block.*', it is for the signs "
+            "of that layer; may be repeated",
+        ),
     )
     parser.add_argument(
         "--open-batch",
         action="store_true",
-        help="PyTorch: the file takes any number of samples at once (default: as many as the "
-        "example inputs have)",
+        help=_help(
+            "open_batch",
+            "the file takes any number of samples at once (default: as many as the example inputs "
+            "have)",
+        ),
     )
     parser.add_argument(
         "--report",
@@ -85,30 +100,37 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--target",
         choices=TARGETS,
-        default="arm",
+        default=Options.target,
         help="arm (default): for all CPUs, x86 too; xcore: for XMOS's tools",
     )
     parser.add_argument(
         "--compatibility",
         choices=COMPATIBILITIES,
-        default="larq_engine",
+        default=Options.compatibility,
         help="larq_engine (default), or lce: a file that Larq Compute Engine 0.16.0 runs too",
     )
     for end in ("input", "output"):
         parser.add_argument(
             f"--inference-{end}-type",
             choices=("float32", "int8"),
-            default="float32",
-            help=f"Keras, SavedModel, ONNX, .tflite: the type of the file's {end}s (default: "
-            f"float32); int8 needs {end}s that the model, or an option below, quantizes to int8",
+            default=Options.inference_input_type,
+            help=_help(
+                f"inference_{end}_type",
+                f"the type of the file's {end}s (default: float32); int8 needs {end}s that the "
+                "model, or an option below, quantizes to int8",
+            ),
         )
     parser.add_argument(
         "--default-int8-range",
         type=float,
         nargs=2,
+        dest="experimental_default_int8_range",
         metavar=("LO", "HI"),
-        help="Keras, SavedModel: quantize all values between binary layers to int8 with this one "
-        "range, such as -6 6, to try the speed of int8; the results mean nothing",
+        help=_help(
+            "experimental_default_int8_range",
+            "quantize all values between binary layers to int8 with this one range, such as -6 6, "
+            "to try the speed of int8; the results mean nothing",
+        ),
     )
     parser.add_argument(
         "--representative-dataset",
@@ -135,15 +157,25 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--unsafe",
         action="store_true",
-        help="Keras, SavedModel: run the code that the file holds, such as the Python of a Lambda "
-        "layer (default: refuse such a file); for files of people whom you trust",
+        help=_help(
+            "unsafe",
+            "run the code that the file holds, such as the Python of a Lambda layer (default: "
+            "refuse such a file); for files of people whom you trust",
+        ),
     )
     parser.add_argument(
         "-v",
         "--verbose",
-        action="store_true",
+        action="store_const",
+        const=1,
+        default=Options.verbose,
         help="show each step as it begins (default: only on a terminal, after 3 seconds)",
     )
+
+
+def _help(option: str, text: str) -> str:
+    """Returns the help text of an option that not all doors have."""
+    return f"{', '.join(door.name for door in doors_with(option))}: {text}"
 
 
 def _part(text: str) -> float:
@@ -158,22 +190,8 @@ def _part(text: str) -> float:
 def _run(arguments: argparse.Namespace) -> None:
     model, output, report = arguments.model, arguments.output, arguments.report
     arguments.sign_of_zero = _read_sign_of_zero(arguments)
-    kind = find_kind(model)
-    if kind in (ModelKind.TFLITE, ModelKind.ONNX) and arguments.default_int8_range is not None:
-        arguments.usage_error("--default-int8-range: for a Keras model or SavedModel only")
-    if kind is not ModelKind.SAVED_MODEL and arguments.signature_keys is not None:
-        arguments.usage_error("--signature-key: for a SavedModel only")
-    if kind not in (ModelKind.KERAS, ModelKind.SAVED_MODEL) and arguments.unsafe:
-        arguments.usage_error("--unsafe: for a .h5 or .keras file or a SavedModel only")
-    is_turned = arguments.channels_last or arguments.sign_of_zero != "error"
-    if kind not in (ModelKind.ONNX, ModelKind.TORCH) and is_turned:
-        arguments.usage_error(
-            "--channels-last, --sign-of-zero: for an ONNX model or FILE.py:FUNCTION only"
-        )
-    if kind is ModelKind.TORCH:
-        _check_torch(arguments)
-    elif arguments.open_batch:
-        arguments.usage_error("--open-batch: for FILE.py:FUNCTION only")
+    door = find_door(model)
+    options = _read_options(door, arguments)
     named = split_function(model)
     source = model if named is None else named[0]
     to_stdout = output == _STDOUT
@@ -184,7 +202,7 @@ def _run(arguments: argparse.Namespace) -> None:
     to_file = report not in (None, _STDOUT)
     if to_file:
         check_destination("report", report, source, output)
-    converted = _convert(kind, arguments)
+    converted = _convert(door, model, options)
     contents: dict[Path, bytes] = {} if to_stdout else {output: converted}
     if to_file:
         contents[report] = converted.report.to_json().encode()
@@ -201,10 +219,25 @@ def _run(arguments: argparse.Namespace) -> None:
         print(printable(f"wrote {path}: {len(content)} bytes"), file=remarks)
 
 
+def _read_options(door: Door, arguments: argparse.Namespace) -> dict[str, Any]:
+    """Returns the options of a conversion, by name, and refuses those of other doors."""
+    options = {field.name: getattr(arguments, field.name) for field in fields(Options)}
+    int8_range = arguments.experimental_default_int8_range
+    options["experimental_default_int8_range"] = int8_range and tuple(int8_range)
+    for name, value in options.items():
+        if value != getattr(Options, name) and name not in (*door.options, *door.file_options):
+            arguments.usage_error(refuse_option(name, door, flag_of(name)))
+    return options
+
+
+def flag_of(option: str) -> str:
+    """Returns the flag of an option of a conversion."""
+    flag = _FLAGS.get(option) or option.replace("_", "-")
+    return f"--{flag}"
+
+
 def _read_sign_of_zero(arguments: argparse.Namespace) -> str | dict[str, str]:
     """Returns one value for all layers, or one each; a value without a layer is for the others."""
-    from larq_engine.converter.options import ALL_LAYERS, SignOfZero
-
     given = arguments.sign_of_zero or ["error"]
     named = [text.rpartition("=") for text in given]
     layers = {layer if equals else ALL_LAYERS: value for layer, equals, value in named}
@@ -213,14 +246,6 @@ def _read_sign_of_zero(arguments: argparse.Namespace) -> str | dict[str, str]:
     except ValueError as error:
         arguments.usage_error(f"--sign-of-zero: {error}")
     return layers[ALL_LAYERS] if [*layers] == [ALL_LAYERS] else layers
-
-
-def _check_torch(arguments: argparse.Namespace) -> None:
-    types = (arguments.inference_input_type, arguments.inference_output_type)
-    if arguments.default_int8_range is not None or types != ("float32", "float32"):
-        arguments.usage_error(
-            "--default-int8-range, --inference-input-type, --inference-output-type: not for PyTorch"
-        )
 
 
 def _check_stdout(arguments: argparse.Namespace) -> None:
@@ -233,48 +258,13 @@ def _check_stdout(arguments: argparse.Namespace) -> None:
         )
 
 
-def _convert(kind: ModelKind, arguments: argparse.Namespace) -> "ConvertedModel":
+def _convert(door: Door, model: Path, options: dict[str, Any]) -> "ConvertedModel":
     from larq_engine.converter import api
 
-    options: dict[str, Any] = {
-        "target": arguments.target,
-        "compatibility": arguments.compatibility,
-        "check": arguments.check,
-        "verbose": int(arguments.verbose),
-    }
-    if arguments.representative_dataset is not None:
+    if options["representative_dataset"] is not None:
         from larq_engine.converter.quantizer.samples import from_file
 
-        options["representative_dataset"] = from_file(arguments.representative_dataset)
-    if arguments.max_output_error is not None:
-        options["max_output_error"] = arguments.max_output_error
-    if (named := split_function(arguments.model)) is not None:
-        from larq_engine.converter.torch_reader.python_files import call_function
-
-        module, example_inputs = call_function(*named)
-        return api.convert_torch(
-            module,
-            example_inputs,
-            channels_last=arguments.channels_last,
-            sign_of_zero=arguments.sign_of_zero,
-            open_batch=arguments.open_batch,
-            **options,
-        )
-    options["inference_input_type"] = arguments.inference_input_type
-    options["inference_output_type"] = arguments.inference_output_type
-    if kind is ModelKind.TFLITE:
-        return api.convert_tflite(arguments.model, **options)
-    if kind is ModelKind.ONNX:
-        options["channels_last"] = arguments.channels_last
-        options["sign_of_zero"] = arguments.sign_of_zero
-        return api.convert_onnx(arguments.model, **options)
-    if arguments.default_int8_range is not None:
-        options["experimental_default_int8_range"] = tuple(arguments.default_int8_range)
-    if kind is ModelKind.SAVED_MODEL:
-        keys = arguments.signature_keys
-        return api.convert_saved_model(
-            arguments.model, signature_keys=keys, unsafe=arguments.unsafe, **options
-        )
-    from larq_engine.converter.keras_files import load_keras
-
-    return api.convert_keras_model(load_keras(arguments.model, unsafe=arguments.unsafe), **options)
+        options["representative_dataset"] = from_file(options["representative_dataset"])
+    taken = {name: value for name, value in options.items() if name in door.options}
+    convert: Callable[..., ConvertedModel] = getattr(api, door.function)
+    return convert(*door.load(model, options["unsafe"]), **taken)

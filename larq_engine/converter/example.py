@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from larq_engine.converter import schema
-from larq_engine.converter.api import ConvertedModel, convert_tflite
+from larq_engine.converter.api import convert_tflite
+from larq_engine.converter.converted_model import ConvertedModel
 from larq_engine.converter.graph import Array, Graph, Op, Tensor
 
 _SIZE = 96

@@ -16,15 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from larq_engine.converter import keras_rewrites, schema
+from larq_engine.converter.doors import KERAS, is_saved_model
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.keras_checks import check_eager, check_keras_model
 from larq_engine.converter.keras_code import refuse_code
 from larq_engine.converter.keras_graph_code import find_graph_code
 from larq_engine.converter.keras_metrics import without_metrics
+from larq_engine.converter.options import SIGNATURE
 from larq_engine.converter.quiet import quiet_tensorflow
-from larq_engine.python.extras import pip_install
-
-SIGNATURE = "serving_default"
 
 # The converter takes a model for quantization-aware if it has one of these operators. It would
 # quantize everything else dynamically, binary weights included.
@@ -93,7 +92,7 @@ def saved_model_to_tflite(
             "saved_model_dir: expected the path of a folder, got "
             f"{type(directory).__name__}; call convert_keras_model for a model in memory"
         )
-    keys = check_signature_keys(signature_keys)
+    keys = [SIGNATURE] if signature_keys is None else signature_keys
     path = Path(directory)
     _check_saved_model(path)
     what = f"SavedModel '{path}'"
@@ -134,23 +133,6 @@ def signatures_to_tflite(
     return _convert(
         tf, what, [_serve_signature(tf, what, key, loaded, order, names) for key in keys]
     )
-
-
-def check_signature_keys(keys: Sequence[str] | None) -> list[str]:
-    """Returns the names of the signatures to convert.
-
-    Raises:
-        ValueError: They are no list of different names.
-    """
-    if keys is None:
-        return [SIGNATURE]
-    texts = [] if isinstance(keys, str) else [key for key in keys if isinstance(key, str)]
-    if not texts or len(set(texts)) != len(keys):
-        raise ValueError(
-            f"signature_keys: expected a list of different names of signatures, got {keys!r}; "
-            f"as in [{SIGNATURE!r}]"
-        )
-    return texts
 
 
 def _serve_signature(
@@ -216,7 +198,7 @@ def import_tensorflow() -> Any:
             raise
         raise ImportError(
             "TensorFlow: Keras models and SavedModels need it, and it is not installed; "
-            f"{pip_install('converter')} (convert_tflite works without it)"
+            f"{KERAS.install} (convert_tflite works without it)"
         ) from error
     return tf
 
@@ -386,7 +368,7 @@ def _check_saved_model(path: Path) -> None:
             f"SavedModel '{path}': expected a folder, got a file; {remedy}, or call convert_tflite "
             "for a .tflite file"
         )
-    if not any((path / name).exists() for name in ("saved_model.pb", "saved_model.pbtxt")):
+    if not is_saved_model(path):
         found = ", ".join(sorted(entry.name for entry in path.iterdir())[:5]) or "nothing"
         raise FileNotFoundError(
             f"SavedModel '{path}': expected saved_model.pb in the folder, got {found}; {remedy}"

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from larq_engine.converter import schema
-from larq_engine.converter.keras import SIGNATURE, failing, signatures_to_tflite
+from larq_engine.converter.keras import failing, signatures_to_tflite
 from larq_engine.converter.keras_checks import check_keras_3_backend, check_keras_model
+from larq_engine.converter.options import SIGNATURE
 from larq_engine.converter.quiet import quiet_tensorflow
 
 

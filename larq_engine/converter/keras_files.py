@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from larq_engine.converter.archives import check_archive, check_unpacked
+from larq_engine.converter.doors import KERAS
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.keras import import_tensorflow
 from larq_engine.converter.keras_checks import check_keras_3_backend, keras_version
 from larq_engine.converter.keras_code import find_code, refuse_code
 from larq_engine.converter.quiet import quiet_tensorflow
-from larq_engine.python.extras import pip_install
 
 _MOST_LETTERS = 500
 
@@ -109,8 +109,7 @@ def _import_keras() -> Any:
         keras = tf.keras if keras_version(tf.keras.Model) == 2 else _import_tf_keras()
     except ImportError as error:
         raise ImportError(
-            f"Keras 2: larq builds on it, and it is not installed ({error}); "
-            f"{pip_install('converter')}"
+            f"Keras 2: larq builds on it, and it is not installed ({error}); {KERAS.install}"
         ) from error
     try:
         import larq  # noqa: F401, it registers its layers by name

@@ -2,7 +2,7 @@
 
 import fnmatch
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,27 +14,71 @@ _SIGNS_OF_ZERO = {"error": None, "+1": 1.0, "-1": -1.0}
 ALL_LAYERS = "*"  # as a pattern of layers
 
 
-@dataclass(frozen=True)
-class Options:
-    """Options that say which operators the file may use.
+SIGNATURE = "serving_default"  # the signature of a SavedModel that is converted if none is named
 
-    Args:
-        target: "arm" for all CPUs, as LCE calls it, or "xcore" for XMOS's tools, which take neither
-            zero padding nor pooled bits.
-        compatibility: "larq_engine", or "lce" for what LCE 0.16.0 can run.
-        has_samples: Whether layers that are not binary can become int8.
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Options of a conversion, which are checked when they are made.
+
+    The front doors' functions repeat these names, types and defaults, and describe them. A test
+    compares the functions and the command's options with this class.
+
+    Raises:
+        ValueError: An option has another value than those described.
+        TypeError: An option has another type.
     """
 
+    inference_input_type: Any = "float32"
+    inference_output_type: Any = "float32"
     target: str = "arm"
+    experimental_default_int8_range: tuple[float, float] | None = None
+    representative_dataset: Any = None
+    max_output_error: float | None = None
     compatibility: str = "larq_engine"
-    has_samples: bool = False
+    check: bool = True
+    verbose: int = 0
+    signature_keys: Sequence[str] | None = None
+    unsafe: bool = False
+    channels_last: bool = False
+    sign_of_zero: str | Mapping[str, str] = "error"
+    open_batch: bool = False
 
     def __post_init__(self) -> None:
+        int8_range = self.experimental_default_int8_range
         _check("target", self.target, TARGETS)
         _check("compatibility", self.compatibility, COMPATIBILITIES)
+        type_name("inference_input_type", self.inference_input_type)
+        type_name("inference_output_type", self.inference_output_type)
+        if int8_range is not None:
+            check_int8_range(int8_range)
+        if int8_range is not None and self.has_samples:
+            raise ValueError(
+                "expected `representative_dataset` or `experimental_default_int8_range`, got both; "
+                "leave out the range, which only shows how fast int8 would be"
+            )
+        if self.max_output_error is not None:
+            _check_limit(self.max_output_error, has_samples=self.has_samples)
+        if self.signature_keys is not None:
+            _check_signature_keys(self.signature_keys)
+        SignOfZero.read(self.sign_of_zero)
+
+    @property
+    def file_types(self) -> tuple[str, str]:
+        """The names of the types of the file's inputs and outputs."""
+        return (
+            type_name("inference_input_type", self.inference_input_type),
+            type_name("inference_output_type", self.inference_output_type),
+        )
+
+    @property
+    def has_samples(self) -> bool:
+        """Tells whether layers that are not binary can become int8."""
+        return self.representative_dataset is not None
 
     @property
     def for_xcore(self) -> bool:
+        """Tells whether the file is for XMOS's tools, without zero padding and pooled bits."""
         return self.target == "xcore"
 
     @property
@@ -118,3 +162,31 @@ def check_int8_range(int8_range: tuple[float, float]) -> None:
     # The smallest scale that XNNPACK accepts is 2.0**-126, and the range is divided into 255 steps.
     if not low <= 0 <= high or not 255 * 2.0**-126 <= high - low < math.inf:
         raise ValueError(f"{text} It must hold 0 and have some width, as in (-6, 6).")
+
+
+def _check_limit(limit: Any, *, has_samples: bool) -> None:
+    """Raises ValueError or TypeError if this cannot be a limit of an output's error."""
+    if isinstance(limit, bool) or not isinstance(limit, (int, float)):
+        raise TypeError(
+            f"max_output_error: expected a number such as 0.02, got {type(limit).__name__}"
+        )
+    if not (math.isfinite(limit) and limit >= 0):
+        raise ValueError(
+            f"max_output_error: expected a number of 0 or more, got {limit}; 0.02 lets outputs be "
+            "off by 2 % of their size"
+        )
+    if not has_samples:
+        raise ValueError(
+            "max_output_error: expected a representative_dataset with it, on which the error is "
+            "measured, got none; give samples, or leave the limit out"
+        )
+
+
+def _check_signature_keys(keys: Sequence[str]) -> None:
+    """Raises ValueError unless these are different names of signatures."""
+    names = [] if isinstance(keys, str) else [key for key in keys if isinstance(key, str)]
+    if not names or len(set(names)) != len(keys):
+        raise ValueError(
+            f"signature_keys: expected a list of different names of signatures, got {keys!r}; "
+            f"as in [{SIGNATURE!r}]"
+        )

@@ -5,10 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-
-def is_model(content: bytes) -> bool:
-    """Tells whether a file is a .tflite model, which users pass instead of its JSON file."""
-    return content[4:8] == b"TFL3"
+from larq_engine.python.whole_files import is_tflite
 
 
 def load_object(content: bytes, name: str, mark: str, version: int, advice: str) -> "Fields":
@@ -30,7 +27,7 @@ def load_object(content: bytes, name: str, mark: str, version: int, advice: str)
 
     if not content.strip():
         refuse("JSON", "an empty file")
-    if is_model(content):
+    if is_tflite(content):
         refuse("JSON", "a model")
     try:
         loaded = json.loads(content.decode(), parse_constant=_refuse_constant)

@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Mapping
 
-from larq_engine.placing.json_fields import Fields, is_model, load_object
+from larq_engine.placing.json_fields import Fields, load_object
 from larq_engine.placing.placement import (
     VERSION,
     Alternative,
@@ -16,7 +16,7 @@ from larq_engine.placing.placement import (
 )
 from larq_engine.placing.profile_file import ModelIdentity, Op, Profile
 from larq_engine.placing.unplaced import Unplaced, Verified
-from larq_engine.python.whole_files import read_file
+from larq_engine.python.whole_files import is_tflite, read_file
 
 _ADVICE = "write one with `larq-engine place MODEL --profile FILE -o OUT.tflite`"
 
@@ -30,7 +30,7 @@ def read_placement(path: str | os.PathLike[str], profile: Profile) -> Placement:
     """
     name = f"placement '{os.fspath(path)}'"
     content = read_file(path, name, _ADVICE)
-    if is_model(content):
+    if is_tflite(content):
         # Reading model files needs packages that JSON does without.
         from larq_engine.placing import placed_file
 

@@ -22,6 +22,11 @@ def read_file(path: str | os.PathLike[str], name: str, advice: str) -> bytes:
         ) from None
 
 
+def is_tflite(content: bytes) -> bool:
+    """Tells whether a file that begins so is a .tflite file, whatever its name."""
+    return content[4:8] == b"TFL3"
+
+
 def write_files(contents: Mapping[Path, bytes]) -> None:
     """Writes all files; if one fails, writes none, and existing files stay as they were.
 

@@ -105,14 +105,16 @@ def test_a_representative_dataset(model, tmp_path, capsys, rng):
     assert "max_output_error: expected a number of 0 or more" in capsys.readouterr().err
 
 
-_DEFAULTS = {
-    "inference_input_type": "float32",
-    "inference_output_type": "float32",
+_COMMON = {
     "target": "arm",
     "compatibility": "larq_engine",
+    "representative_dataset": None,
+    "max_output_error": None,
     "check": True,
     "verbose": 0,
 }
+_DEFAULTS = _COMMON | {"inference_input_type": "float32", "inference_output_type": "float32"}
+_RANGE = {"experimental_default_int8_range": None}
 
 
 @pytest.mark.parametrize(
@@ -132,7 +134,7 @@ def test_every_option_reaches_the_converter(tmp_path, calls, arguments, changed)
     (tmp_path / "model.h5").write_bytes(b"")
     output = tmp_path / "out.tflite"
     assert main(["convert", str(tmp_path / "model.h5"), "-o", str(output), *arguments]) == 0
-    assert calls == [("convert_keras_model", "loaded model.h5", _DEFAULTS | changed)]
+    assert calls == [("convert_keras_model", "loaded model.h5", _DEFAULTS | _RANGE | changed)]
     assert output.read_bytes() == b"converted"
 
 
@@ -163,7 +165,7 @@ def test_unsafe_reaches_what_loads_files(tmp_path, calls, capsys):
     assert calls[1][1] == "loaded model.h5 unsafely"
     with pytest.raises(SystemExit):
         main(["convert", str(tmp_path / "model.tflite"), *options])
-    assert "--unsafe: for a .h5 or .keras file" in capsys.readouterr().err
+    assert "--unsafe: for Keras or SavedModel only, not for .tflite" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -180,16 +182,15 @@ def test_pytorch_modules_come_from_functions(tmp_path, calls, arguments, changed
     file = tmp_path / "model.py"
     model = f"{file}:make_model"
     assert main(["convert", model, "-o", str(tmp_path / "out.tflite"), *arguments]) == 0
-    options = {key: value for key, value in _DEFAULTS.items() if not key.startswith("inference")}
-    options |= {"channels_last": False, "sign_of_zero": "error", "open_batch": False}
+    options = _COMMON | {"channels_last": False, "sign_of_zero": "error", "open_batch": False}
     assert calls == [("convert_torch", (file, "make_model"), options | changed)]
 
 
 @pytest.mark.parametrize(
     ("source", "arguments", "words"),
     [
-        ("model.tflite", ["--channels-last"], "for an ONNX model or FILE.py:FUNCTION only"),
-        ("model.tflite", ["--sign-of-zero", "+1"], "for an ONNX model or FILE.py:FUNCTION only"),
+        ("model.tflite", ["--channels-last"], "for ONNX or PyTorch only, not for .tflite"),
+        ("model.tflite", ["--sign-of-zero", "+1"], "for ONNX or PyTorch only, not for .tflite"),
         ("model.onnx", ["--sign-of-zero", "act=1"], 'expected "error", "+1" or "-1"'),
         ("model.py:f", ["--default-int8-range", "-1", "1"], "not for PyTorch"),
         ("model.py:f", ["--inference-input-type", "int8"], "not for PyTorch"),
@@ -221,7 +222,7 @@ def test_signatures_of_a_saved_model(tmp_path, calls, arguments, keys):
     (tmp_path / "saved" / "saved_model.pb").write_bytes(b"")
     output = tmp_path / "out.tflite"
     assert main(["convert", str(tmp_path / "saved"), "-o", str(output), *arguments]) == 0
-    options = _DEFAULTS | {"signature_keys": keys, "unsafe": False}
+    options = _DEFAULTS | _RANGE | {"signature_keys": keys, "unsafe": False}
     assert calls == [("convert_saved_model", tmp_path / "saved", options)]
 
 
@@ -230,7 +231,7 @@ def test_signatures_are_for_saved_models(model, tmp_path, calls, capsys):
     with pytest.raises(SystemExit) as caught:
         main([*arguments, "--signature-key", "serving_default"])
     assert caught.value.code == 2
-    assert "--signature-key: for a SavedModel only" in capsys.readouterr().err
+    assert "--signature-key: for SavedModel only" in capsys.readouterr().err
     assert calls == []
 
 
@@ -261,7 +262,7 @@ def test_options_that_are_for_onnx_models(model, tmp_path, calls, capsys, option
     with pytest.raises(SystemExit) as caught:
         main(["convert", str(model), "-o", str(tmp_path / "out.tflite"), *option])
     assert caught.value.code == 2
-    assert "for an ONNX model or FILE.py:FUNCTION only" in capsys.readouterr().err
+    assert "for ONNX or PyTorch only, not for .tflite" in capsys.readouterr().err
     assert calls == []
 
 
@@ -288,7 +289,7 @@ def test_a_range_is_not_for_tflite_files(model, tmp_path, calls, capsys):
     with pytest.raises(SystemExit) as caught:
         main([*arguments, "--default-int8-range", "-1", "1"])
     assert caught.value.code == 2
-    assert "--default-int8-range: for a Keras model or SavedModel only" in capsys.readouterr().err
+    assert "--default-int8-range: for Keras or SavedModel only" in capsys.readouterr().err
     assert calls == []
 
 

@@ -9,50 +9,45 @@ from pathlib import Path
 
 import pytest
 
-from larq_engine.command_line.files import (
-    ModelKind,
-    check_destination,
-    check_is_tflite,
-    find_kind,
-    split_function,
-)
+from larq_engine.command_line.files import check_destination, check_is_tflite, find_door
+from larq_engine.converter.doors import KERAS, ONNX, SAVED_MODEL, TFLITE, TORCH, split_function
 from larq_engine.python.whole_files import write_files
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"),
+    ("name", "door"),
     [
-        ("model.h5", ModelKind.KERAS),
-        ("model.keras", ModelKind.KERAS),
-        ("model.tflite", ModelKind.TFLITE),
-        ("MODEL.TFLITE", ModelKind.TFLITE),
-        ("model.onnx", ModelKind.ONNX),
+        ("model.h5", KERAS),
+        ("model.keras", KERAS),
+        ("model.tflite", TFLITE),
+        ("MODEL.TFLITE", TFLITE),
+        ("model.onnx", ONNX),
     ],
 )
-def test_kinds_of_files(tmp_path, name, kind):
+def test_kinds_of_files(tmp_path, name, door):
     (tmp_path / name).write_bytes(b"")
-    assert find_kind(tmp_path / name) is kind
+    assert find_door(tmp_path / name) is door
 
 
 @pytest.mark.parametrize("name", ["model", "model.bin"])
 @pytest.mark.parametrize(
-    ("content", "kind"),
+    ("content", "door"),
     [
-        (b"\x20\0\0\0TFL3\0", ModelKind.TFLITE),
-        (b"\x89HDF\r\n\x1a\n\0", ModelKind.KERAS),
-        (b"\x08\x08\x12\x07pytorch", ModelKind.ONNX),
-        (b"\x08\x0a\x3a\x90\x01", ModelKind.ONNX),
+        (b"\x20\0\0\0TFL3\0", TFLITE),
+        (b"\x89HDF\r\n\x1a\n\0", KERAS),
+        (b"\x08\x08\x12\x07pytorch", ONNX),
+        (b"\x08\x0a\x3a\x90\x01", ONNX),
     ],
 )
-def test_kinds_of_files_whose_names_do_not_tell(tmp_path, name, content, kind):
+def test_kinds_of_files_whose_names_do_not_tell(tmp_path, name, content, door):
     (tmp_path / name).write_bytes(content)
-    assert find_kind(tmp_path / name) is kind
+    assert find_door(tmp_path / name) is door
 
 
 @pytest.mark.parametrize("name", ["model.py:make_model", "absent.py:make_model"])
 def test_a_function_of_a_python_file_makes_a_pytorch_module(tmp_path, name):
     (tmp_path / "model.py").write_bytes(b"")
-    assert find_kind(tmp_path / name) is ModelKind.TORCH
+    assert find_door(tmp_path / name) is TORCH
     assert split_function(tmp_path / name) == (tmp_path / name.split(":")[0], "make_model")
     assert split_function(tmp_path / "model.py") is None
 
@@ -72,9 +67,9 @@ def test_commands_that_take_tflite_files_refuse_other_models(tmp_path, name):
 def test_a_folder_is_a_saved_model_whatever_its_name(tmp_path, name):
     (tmp_path / name).mkdir()
     with pytest.raises(ValueError, match=r"with saved_model\.pb in it, got another folder; check"):
-        find_kind(tmp_path / name)
+        find_door(tmp_path / name)
     (tmp_path / name / "saved_model.pb").write_bytes(b"")
-    assert find_kind(tmp_path / name) is ModelKind.SAVED_MODEL
+    assert find_door(tmp_path / name) is SAVED_MODEL
 
 
 @pytest.mark.parametrize(
@@ -87,15 +82,15 @@ def test_a_folder_is_a_saved_model_whatever_its_name(tmp_path, name):
 )
 def test_other_files_are_refused(tmp_path, name, remedy):
     (tmp_path / name).write_bytes(b"")
-    with pytest.raises(ValueError, match=r"\.h5 or \.keras file, .* \.tflite or an \.onnx") as e:
-        find_kind(tmp_path / name)
+    with pytest.raises(ValueError, match=r"\.h5 or \.keras file, .* \.tflite file, an \.onnx") as e:
+        find_door(tmp_path / name)
     assert f"got something else; {remedy}" in str(e.value)
 
 
 @pytest.mark.parametrize("name", ["model.tflite", "model.h5", "model"])
 def test_what_is_not_there_is_refused(tmp_path, name):
     with pytest.raises(ValueError, match=rf"'{tmp_path / name}': .* got nothing of that name"):
-        find_kind(tmp_path / name)
+        find_door(tmp_path / name)
 
 
 def test_destinations(tmp_path):

@@ -11,6 +11,7 @@ from onnx.reference.op_run import OpRun
 
 import larq_engine
 from larq_engine.converter.onnx_reader.reader import onnx_to_tflite
+from larq_engine.converter.options import Options
 from tests.converter.graphs import run_engine, run_stock
 
 QONNX = "qonnx.custom_op.general"
@@ -189,8 +190,7 @@ def run_node(node: Any, values: dict[str, np.ndarray], opset: int) -> list[np.nd
 
 def float_model(content: bytes, **options: Any) -> bytes:
     """Returns the float .tflite file of a model."""
-    settings: dict[str, Any] = {"ends_channels_last": False, "sign_of_zero": "error", **options}
-    return onnx_to_tflite(content, **settings, check=False).content
+    return onnx_to_tflite(content, Options(check=False, **options)).content
 
 
 def compare(

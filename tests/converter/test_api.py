@@ -8,7 +8,7 @@ import pytest
 from ai_edge_litert import schema_py_generated as tflite
 
 import larq_engine
-from larq_engine.converter import api
+from larq_engine.converter import conversion
 from larq_engine.converter.options import check_int8_range
 from larq_engine.python import library
 from tests.converter.graphs import Net, signs
@@ -46,7 +46,7 @@ def test_file_that_hosts_refuse_is_not_returned(content, monkeypatch):
         (bits,) = [op.inputs[1] for op in graph.ops if op.kind == "LceBconv2d"]
         bits.data = bits.data[..., :0]
 
-    monkeypatch.setattr(api, "finish", lose_words)
+    monkeypatch.setattr(conversion, "finish", lose_words)
     with pytest.raises(larq_engine.ConversionError, match="converter is at fault"):
         larq_engine.convert_tflite(content, check=False)
 

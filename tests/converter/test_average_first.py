@@ -124,7 +124,7 @@ def test_stays_where_samples_can_make_it_int8(rng):
     x = _input(net)
     scaled = net.op("MUL", x, _FACTORS)
     (graph,) = schema.read(net.finish(_sign(net, rng, scaled), _mean(net, scaled))).graphs
-    rewrite(graph, Options(has_samples=True))
+    rewrite(graph, Options(representative_dataset=[]))
     (mean,) = [op for op in graph.ops if op.kind == "MEAN"]
     assert mean.inputs[0].producer.kind == "MUL"
 

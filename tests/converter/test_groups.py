@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from larq_engine.converter import schema
-from larq_engine.converter.api import ConvertedModel, convert_tflite
+from larq_engine.converter.api import convert_tflite
+from larq_engine.converter.converted_model import ConvertedModel
 from tests.converter.graphs import Net, Value, convert, convert_and_compare, run_stock
 
 _SIZE = 14

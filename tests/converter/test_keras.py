@@ -10,7 +10,7 @@ import pytest
 from ai_edge_litert.interpreter import Interpreter as StockInterpreter
 
 from larq_engine.converter import schema
-from larq_engine.converter.api import convert_keras_model
+from larq_engine.converter.api import convert_keras_model, convert_saved_model
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.keras import (
     keras_to_tflite,
@@ -557,7 +557,7 @@ def test_several_signatures_of_a_saved_model(tmp_path, rng):
 @pytest.mark.parametrize("keys", ["serving_default", [], ["a", "a"], [1]])
 def test_signature_keys_that_are_none(tmp_path, keys):
     with pytest.raises(ValueError, match="signature_keys: expected a list of different names"):
-        saved_model_to_tflite(tmp_path, keys)
+        convert_saved_model(tmp_path, signature_keys=keys)
 
 
 def test_a_damaged_saved_model(tmp_path):

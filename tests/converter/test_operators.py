@@ -128,7 +128,7 @@ def _transposed(kind: str, rank: int, weights: tuple[int, ...]) -> Graph:
 )
 def test_transposed_convolutions_read_data_behind_their_weights(kind, weights):
     graph = _transposed(kind, len(weights), weights)
-    [layer] = report_layers([graph], Options("arm", "larq_engine"))
+    [layer] = report_layers([graph], Options())
     assert (layer.input_bits, layer.weight_bits) == (8, 8)
 
 

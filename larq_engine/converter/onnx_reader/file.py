@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from larq_engine.converter.doors import ONNX
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import NUMPY_TYPES, Array
-from larq_engine.python.extras import pip_install
 from larq_engine.python.model_file import read_file
 
 OnnxSource = bytes | bytearray | memoryview | str | os.PathLike[str]
@@ -112,7 +112,7 @@ def _import_onnx() -> Any:
         import onnx.numpy_helper
     except ModuleNotFoundError as error:
         raise ImportError(
-            f"reading ONNX models needs {error.name}, which is not installed; {pip_install('onnx')}"
+            f"reading ONNX models needs {error.name}, which is not installed; {ONNX.install}"
         ) from error
     return onnx
 

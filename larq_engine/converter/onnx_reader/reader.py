@@ -1,13 +1,12 @@
 """Makes a float .tflite file of an ONNX model."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from larq_engine.converter import schema
 from larq_engine.converter.errors import ConversionError
+from larq_engine.converter.float_file import FloatFile
 from larq_engine.converter.graph import Graph, Tensor
 from larq_engine.converter.onnx_reader.call import Call
 from larq_engine.converter.onnx_reader.evaluating import Evaluator
@@ -25,71 +24,44 @@ from larq_engine.converter.onnx_reader.moving import OPEN_SIZE
 from larq_engine.converter.onnx_reader.resized import compare_other_sizes
 from larq_engine.converter.onnx_reader.table import find_row
 from larq_engine.converter.onnx_reader.zeros import count_zeros
-from larq_engine.converter.options import SignOfZero
+from larq_engine.converter.options import Options, SignOfZero
 from larq_engine.converter.other_sizes import NOT_COMPARED
 from larq_engine.converter.third_values import PlainSign, choose_signs, describe_chosen
 
 
-@dataclass(frozen=True)
-class OnnxFile:
-    """An ONNX model as a float .tflite file.
-
-    Attributes:
-        content: The file.
-        remarks: Remarks on the conversion for the report.
-        fixed_sizes: The reason why its inputs have fixed sizes; empty if other sizes are right.
-    """
-
-    content: bytes
-    remarks: tuple[str, ...]
-    fixed_sizes: str
-
-
-def onnx_to_tflite(
-    source: OnnxSource,
-    *,
-    ends_channels_last: bool,
-    sign_of_zero: str | Mapping[str, str],
-    check: bool,
-) -> OnnxFile:
+def onnx_to_tflite(source: OnnxSource, options: Options) -> FloatFile:
     """Returns the float .tflite file of an ONNX model.
 
     Args:
         source: The model's path or content.
-        ends_channels_last: Whether inputs and outputs of 3 and 4 dimensions have channels last.
-        sign_of_zero: The value of Sign for 0, as in `convert_onnx`.
-        check: Whether to compare the file at another size with that of a model of that size.
+        options: Options of the conversion; `check` compares the file at another size with that of a
+            model of that size.
 
     Raises:
-        ValueError: It is no model, or an argument has a wrong value.
+        ValueError: It is no model.
         ConversionError: An operator, or a form of it, is not supported.
     """
-    choice = SignOfZero.read(sign_of_zero)
     model = read_onnx(source)
     with np.errstate(all="ignore"):  # The runtime accepts infinities and NaN as results.
-        making = _Making(model, ends_channels_last, choice)
+        making = _Making(model, options)
         made = schema.make_model([making.graph()])
         content = schema.write(made)
         fixed = NOT_COMPARED
         remarks = making.remarks()
-        if check:
+        if options.check:
             if told := count_zeros(made, making.chosen):
                 remarks += (told,)
-            fixed = compare_other_sizes(
-                model, made, lambda other: _Making(other, ends_channels_last, choice).graph()
-            )
-    return OnnxFile(content, remarks, fixed)
+            fixed = compare_other_sizes(model, made, lambda other: _Making(other, options).graph())
+    return FloatFile(content, remarks=remarks, fixed_sizes=fixed)
 
 
 class _Making:
     """Makes the graph of a model."""
 
-    def __init__(
-        self, model: OnnxModel, ends_channels_last: bool, sign_of_zero: SignOfZero
-    ) -> None:
+    def __init__(self, model: OnnxModel, options: Options) -> None:
         self._model = model
-        self._channels_last = ends_channels_last
-        self._sign_of_zero = sign_of_zero
+        self._channels_last = options.channels_last
+        self._sign_of_zero = SignOfZero.read(options.sign_of_zero)
         self._net = GraphBuilder()
         self._values: dict[str, Operand] = dict(model.constants)
         self._evaluator = Evaluator(model.opset, model.constants.values())

@@ -8,7 +8,6 @@ model.
 
 import math
 from collections.abc import Callable, Collection
-from typing import Any
 
 from larq_engine.converter import schema
 from larq_engine.converter.errors import ConversionError
@@ -19,24 +18,6 @@ from larq_engine.converter.quantizer.comparing import Comparison
 from larq_engine.converter.quantizer.islands import Ends, find_islands, gains
 from larq_engine.converter.quantizer.rewriting import Rewriter
 from larq_engine.converter.quantizer.samples import Samples
-
-
-def check_limit(limit: Any, *, has_samples: bool) -> None:
-    """Raises ValueError or TypeError if this cannot be a limit of an output's error."""
-    if isinstance(limit, bool) or not isinstance(limit, (int, float)):
-        raise TypeError(
-            f"max_output_error: expected a number such as 0.02, got {type(limit).__name__}"
-        )
-    if not (math.isfinite(limit) and limit >= 0):
-        raise ValueError(
-            f"max_output_error: expected a number of 0 or more, got {limit}; 0.02 lets outputs be "
-            "off by 2 % of their size"
-        )
-    if not has_samples:
-        raise ValueError(
-            "max_output_error: expected a representative_dataset with it, on which the error is "
-            "measured, got none; give samples, or leave the limit out"
-        )
 
 
 class Limiter:

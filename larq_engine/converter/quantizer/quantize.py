@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from larq_engine.converter.graph import Graph, Model, Op, Tensor
 from larq_engine.converter.layer_names import name_layer
@@ -22,26 +21,21 @@ class Quantizer:
 
     Args:
         model: A model whose binary layers have been found.
-        dataset: The `representative_dataset` of `convert_keras_model`.
-        ends: The ends of the file that are int8.
-        max_output_error: The largest `OutputError.relative` of an output.
-        options: Options of the conversion.
+        options: Options of the conversion, with a `representative_dataset`.
         progress: Called with the name of each step as it begins.
     """
 
     def __init__(
         self,
         model: Model,
-        dataset: Any,
-        ends: Ends,
-        max_output_error: float | None,
         options: Options,
         progress: Callable[[str], None],
     ) -> None:
+        input_type, output_type = options.file_types
         self._model = model
-        self._samples = Samples(dataset, model)
-        self._ends = ends
-        self._limit = max_output_error
+        self._samples = Samples(options.representative_dataset, model)
+        self._ends = Ends(inputs=input_type == "int8", outputs=output_type == "int8")
+        self._limit = options.max_output_error
         self._options = options
         self._progress = progress
         self._comparisons: list[Comparison] = []
@@ -49,11 +43,11 @@ class Quantizer:
         self._in_float: list[tuple[Op, str]] = []
         self._count = 0
 
-    def quantize(self, *, compare: bool) -> None:
-        """Changes the model; `compare` keeps the float model to compare with it later."""
+    def quantize(self) -> None:
+        """Changes the model; with the option `check`, the float model is kept to compare with."""
         for number in self._samples.graphs:
             _unpack_weights(self._model.graphs[number])
-            if compare:
+            if self._options.check:
                 self._comparisons.append(Comparison(self._model, number))
             self._quantize(number)
 

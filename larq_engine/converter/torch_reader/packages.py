@@ -2,13 +2,7 @@
 
 from typing import Any
 
-from larq_engine.python.extras import pip_install
-
-# Without this index, pip takes PyTorch's build for CUDA, which is gigabytes larger.
-_INSTALL = (
-    "pip install torch --index-url https://download.pytorch.org/whl/cpu, then "
-    + pip_install("torch")
-)
+from larq_engine.converter.doors import TORCH
 
 
 def import_torch() -> Any:
@@ -19,7 +13,7 @@ def import_torch() -> Any:
         if error.name != "torch":
             raise
         raise ImportError(
-            f"torch: PyTorch modules need it, and it is not installed; {_INSTALL}"
+            f"torch: PyTorch modules need it, and it is not installed; {TORCH.install}"
         ) from error
     return torch
 
@@ -33,6 +27,6 @@ def import_litert_torch() -> Any:
             raise
         raise ImportError(
             "litert_torch: it makes .tflite files of PyTorch modules, and it is not installed; "
-            f"{_INSTALL}"
+            f"{TORCH.install}"
         ) from error
     return litert_torch

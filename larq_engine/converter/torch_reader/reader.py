@@ -1,12 +1,13 @@
 """Makes float .tflite files of PyTorch modules: torch.export, our rewriting, litert_torch."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from larq_engine.converter import schema
 from larq_engine.converter.errors import ConversionError
-from larq_engine.converter.options import SignOfZero
+from larq_engine.converter.float_file import FloatFile
+from larq_engine.converter.options import Options, SignOfZero
 from larq_engine.converter.other_sizes import (
     NO_RESULTS,
     NOT_COMPARED,
@@ -32,78 +33,54 @@ from larq_engine.converter.torch_reader.straight_through import remove_straight_
 from larq_engine.converter.torch_reader.zeros import choose_zero
 
 
-@dataclass(frozen=True)
-class TorchModel:
-    """A module as a float .tflite file.
-
-    Attributes:
-        content: The file.
-        remarks: Remarks on the conversion for the report.
-        compared: What was compared with PyTorch, in words; empty if nothing was.
-        fixed_sizes: The reason why its inputs have fixed sizes; empty if other sizes are right.
-    """
-
-    content: bytes
-    remarks: tuple[str, ...]
-    compared: str
-    fixed_sizes: str
-
-
 def torch_to_tflite(
-    module: Any,
-    example_inputs: Any,
-    *,
-    channels_last: bool,
-    sign_of_zero: str | Mapping[str, str],
-    open_batch: bool,
-    check: bool,
-    progress: Callable[[str], None],
-) -> TorchModel:
-    """Converts a module; the arguments are those of `convert_torch`.
+    module: Any, example_inputs: Any, options: Options, progress: Callable[[str], None]
+) -> FloatFile:
+    """Converts a module; the first two arguments are those of `convert_torch`.
 
     Raises:
         ImportError: torch or litert_torch is not installed.
         TypeError: An argument is no module or no tensor.
-        ValueError: An argument has a wrong value; the module is in training mode, on another device
-            or of another type than float32.
+        ValueError: The module is in training mode, on another device or of another type than
+            float32.
         ConversionError: The module cannot be exported or lowered, or the file differs from it.
     """
-    choice = SignOfZero.read(sign_of_zero)
+    choice = SignOfZero.read(options.sign_of_zero)
     with quiet_torch():
         import_torch()
         check_module(module)
         inputs = check_inputs(example_inputs)
         import_litert_torch()
         progress("exporting")
-        exported = export(module, inputs, BATCHES[0] if open_batch else None)
-        if check:
+        exported = export(module, inputs, BATCHES[0] if options.open_batch else None)
+        if options.check:
             compare_export(module, exported)
         signs = _rewrite(exported, choice)
         progress("making operators of LiteRT")
         resized = Resized(module, exported)
         slices = read_slices(exported.rewritten, resized)
-        lowered = lower(exported, channels_last, slices.known)
+        lowered = lower(exported, options.channels_last, slices.known)
         held = held_pool(exported.original)
         if slices.held:
             held = f"what the slice '{slices.held[0]}' takes follows from the image's size"
-        elif check and not held and lowered.has_other_numbers:
+        elif options.check and not held and lowered.has_other_numbers:
             held = _held_numbers(resized, choice, slices, lowered)
-        if open_batch:
+        if options.open_batch:
             twin = export(module, inputs, BATCHES[1])
             _rewrite(twin, choice)
-            twin_graph = lower(twin, channels_last, slices.known).model.graphs[0]
+            twin_graph = lower(twin, options.channels_last, slices.known).model.graphs[0]
             what = f"module {type(module).__name__}"
             open_graph(lowered.model.graphs[0], twin_graph, BATCHES, what)
             lowered = replace(lowered, content=schema.write(lowered.model))
         lowered, jumps, remarks = choose_zero(lowered, signs, choice)
         compared, fixed = "", held or NOT_COMPARED
-        if check:
+        if options.check:
             progress("comparing with PyTorch")
             compared, differs = compare_with_torch(module, resized, jumps, lowered)
             fixed = held or differs or find_other_operators(resized)
         # The module may keep tensors of its last call, which must not be of another size.
         resized.run(inputs)
-    return TorchModel(lowered.content, remarks, compared, fixed)
+    return FloatFile(lowered.content, remarks=remarks, compared=compared, fixed_sizes=fixed)
 
 
 def _held_numbers(resized: Resized, choice: SignOfZero, slices: Slices, lowered: Lowered) -> str:

@@ -5,7 +5,8 @@ import pytest
 
 import larq_engine
 from larq_engine import ConversionError
-from larq_engine.converter.api import ConvertedModel, convert_tflite
+from larq_engine.converter.api import convert_tflite
+from larq_engine.converter.converted_model import ConvertedModel
 from larq_engine.converter.quantizer.samples import from_file
 from tests.converter.graphs import Net
 from tests.converter.onnx_models import OnnxNet
