@@ -17,6 +17,7 @@ from tests.model_builder import ABSENT, ModelBuilder, one_op_model
 
 _ROW = {"shape": (1, 4)}
 _IMAGE = {"shape": (1, 4, 4, 2)}
+_DIAGONALS = {"shape": (1 << 20, 2, 2)}
 
 
 def _sevens(*shape: int) -> dict[str, Any]:
@@ -226,7 +227,7 @@ _ILLEGAL: dict[str, tuple[Callable[[], bytes], str, bool]] = {
     ),
     "a diagonal that is too short": (
         lambda: one_op_model(
-            "MATRIX_SET_DIAG", *[{"shape": (1 << 20, 2, 2)}] * 2, ("x", np.ones((1, 2), np.float32))
+            "MATRIX_SET_DIAG", _DIAGONALS, _DIAGONALS, ("x", np.ones((1, 2), np.float32))
         ),
         "expected 2097152 values for the diagonals of [1048576, 2, 2], got 2",
         False,

@@ -57,7 +57,8 @@ def baked_model(batch: int, signature: tuple[int, ...] | None = None) -> bytes:
 
 def mixing_model() -> bytes:
     """Builds sums over axis 0, which are right only for the batch of 1 that the file fixes."""
-    return one_op_model("CUMSUM", *[{"shape": (1, 4)}] * 2, ("x", np.array(0, np.int32)))
+    row = {"shape": (1, 4)}
+    return one_op_model("CUMSUM", row, row, ("x", np.array(0, np.int32)))
 
 
 class CountedRuns:
