@@ -13,6 +13,7 @@
 #include "larq_engine/kernels/common/bconv2d_spec.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/seed.h"
+#include "tests/kernels/row_test.h"
 
 namespace larq_engine {
 namespace {
@@ -94,18 +95,9 @@ void ExpectExact(const BgemmRow& row, const Product& p, Guard guard = Guard::kAf
   }
 }
 
-class BgemmTest : public ::testing::TestWithParam<BgemmRow> {
- protected:
-  void SetUp() override {
-    if (!DetectCpuFeatures().Has(GetParam().isa)) {
-      GTEST_SKIP() << "this CPU has no " << IsaName(GetParam().isa);
-    }
-  }
-  Random random_;
-};
+class BgemmTest : public testing::RowTest<BgemmRow> {};
 
 TEST_P(BgemmTest, Tile) {
-  SCOPED_TRACE(testing::ReplayHint());
   const BgemmRow& row = GetParam();
   for (size_t m = 1; m <= static_cast<size_t>(row.mr); ++m) {
     for (size_t n = 1; n <= 2 * static_cast<size_t>(row.nr) + 1; ++n) {
@@ -115,7 +107,6 @@ TEST_P(BgemmTest, Tile) {
 }
 
 TEST_P(BgemmTest, TileOfManyColumns) {
-  SCOPED_TRACE(testing::ReplayHint());
   const BgemmRow& row = GetParam();
   const size_t m = static_cast<size_t>(row.mr);
   for (size_t n = 2 * kRhsPartColumns; n <= 5 * kRhsPartColumns; n += 15) {
@@ -124,7 +115,6 @@ TEST_P(BgemmTest, TileOfManyColumns) {
 }
 
 TEST_P(BgemmTest, Segments) {
-  SCOPED_TRACE(testing::ReplayHint());
   const BgemmRow& row = GetParam();
   for (size_t segments : {1, 2, 3, 9, 25}) {
     ExpectExact(row, RandomProduct(random_, static_cast<size_t>(row.mr),
@@ -133,7 +123,6 @@ TEST_P(BgemmTest, Segments) {
 }
 
 TEST_P(BgemmTest, Depth) {
-  SCOPED_TRACE(testing::ReplayHint());
   const BgemmRow& row = GetParam();
   for (size_t steps : {1, 2, 3, 7, 8, 31, 32, 33, 257}) {
     ExpectExact(row, RandomProduct(random_, static_cast<size_t>(row.mr),
@@ -142,7 +131,6 @@ TEST_P(BgemmTest, Depth) {
 }
 
 TEST_P(BgemmTest, DepthPaddedWithEqualBitsAddsNothing) {
-  SCOPED_TRACE(testing::ReplayHint());
   const BgemmRow& row = GetParam();
   Product p = RandomProduct(random_, 1, 1, 1, 2 * row.kr_words());
   for (size_t k = 1; k < p.depth_words(); ++k) p.lhs[k] = p.rhs[k] = 0;
@@ -151,7 +139,6 @@ TEST_P(BgemmTest, DepthPaddedWithEqualBitsAddsNothing) {
 }
 
 TEST_P(BgemmTest, Spatial) {
-  SCOPED_TRACE(testing::ReplayHint());
   const BgemmRow& row = GetParam();
   Product p = RandomProduct(random_, static_cast<size_t>(row.mr), static_cast<size_t>(row.nr), 3,
                             row.kr_words());
@@ -252,7 +239,6 @@ TEST_P(BgemmTest, Parts) {
 }
 
 TEST_P(BgemmTest, Reads) {
-  SCOPED_TRACE(testing::ReplayHint());
   const BgemmRow& row = GetParam();
   for (Guard guard : {Guard::kBefore, Guard::kAfter}) {
     for (size_t n : {size_t{1}, static_cast<size_t>(row.nr), 16 * static_cast<size_t>(row.nr)}) {
@@ -263,7 +249,6 @@ TEST_P(BgemmTest, Reads) {
 }
 
 TEST_P(BgemmTest, ReadsRunsThatAreAlignedToAWordOnly) {
-  SCOPED_TRACE(testing::ReplayHint());
   const BgemmRow& row = GetParam();
   for (size_t slack : {1, 2, 3}) {  // runs end, and so start, that many words before a page
     ExpectExact(row,
@@ -309,7 +294,6 @@ TEST_P(BgemmTest, DeepRuns) {
 }
 
 TEST_P(BgemmTest, Exact) {
-  SCOPED_TRACE(testing::ReplayHint());
   const BgemmRow& row = GetParam();
   for (int repeat = 0; repeat < 50; ++repeat) {
     const auto size = [&](int64_t max) { return static_cast<size_t>(random_.Int(1, max)); };

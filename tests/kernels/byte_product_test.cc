@@ -13,6 +13,7 @@
 #include "larq_engine/kernels/common/bits.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/seed.h"
+#include "tests/kernels/row_test.h"
 
 namespace larq_engine {
 namespace {
@@ -103,21 +104,14 @@ void ExpectExact(const ByteRow& row, const Product& p, Guard guard = Guard::kAft
   }
 }
 
-class ByteProductTest : public ::testing::TestWithParam<ByteRow> {
+class ByteProductTest : public testing::RowTest<ByteRow> {
  protected:
-  void SetUp() override {
-    if (!DetectCpuFeatures().Has(GetParam().isa) || !PermitIsa(GetParam().isa)) {
-      GTEST_SKIP() << "this CPU has no " << IsaName(GetParam().isa);
-    }
-  }
   size_t mr() const { return static_cast<size_t>(GetParam().mr); }
   size_t nr() const { return static_cast<size_t>(GetParam().nr); }
   size_t kr() const { return static_cast<size_t>(GetParam().kr); }
-  Random random_;
 };
 
 TEST_P(ByteProductTest, Tile) {
-  SCOPED_TRACE(testing::ReplayHint());
   for (size_t m = 1; m <= mr(); ++m) {
     for (size_t n = 1; n <= 2 * nr() + 1; ++n) {
       ExpectExact(GetParam(), RandomProduct(random_, GetParam(), m, n, kr()));
@@ -126,7 +120,6 @@ TEST_P(ByteProductTest, Tile) {
 }
 
 TEST_P(ByteProductTest, Left) {
-  SCOPED_TRACE(testing::ReplayHint());
   for (size_t steps : {1, 2, 3, 7, 8, 31, 32, 33, 257}) {
     // Rows may have a loop for each number of pixels.
     for (size_t m : {size_t{1}, size_t{2}, mr()}) {
@@ -143,7 +136,6 @@ TEST_P(ByteProductTest, Left) {
 
 // All numbers have the largest absolute values: no pair of products may saturate.
 TEST_P(ByteProductTest, Values) {
-  SCOPED_TRACE(testing::ReplayHint());
   const auto left = static_cast<uint8_t>(LargestLeft(GetParam()));
   for (const int64_t right : {LargestRight(GetParam()), -LargestRight(GetParam())}) {
     Product p = RandomProduct(random_, GetParam(), mr(), nr(), 4 * kr());
@@ -207,7 +199,6 @@ TEST_P(ByteProductTest, Parts) {
 }
 
 TEST_P(ByteProductTest, Reads) {
-  SCOPED_TRACE(testing::ReplayHint());
   for (Guard guard : {Guard::kBefore, Guard::kAfter}) {
     for (size_t n : {size_t{1}, nr(), 16 * nr()}) {
       for (size_t m : {size_t{1}, mr()}) {
@@ -243,7 +234,6 @@ TEST_P(ByteProductTest, Wraps) {
 }
 
 TEST_P(ByteProductTest, Exact) {
-  SCOPED_TRACE(testing::ReplayHint());
   for (int repeat = 0; repeat < 50; ++repeat) {
     const auto size = [&](int64_t max) { return static_cast<size_t>(random_.Int(1, max)); };
     const size_t m = size(GetParam().mr);
@@ -253,7 +243,6 @@ TEST_P(ByteProductTest, Exact) {
 }
 
 TEST_P(ByteProductTest, Expand) {
-  SCOPED_TRACE(testing::ReplayHint());
   for (size_t planes = 1; planes <= 8; ++planes) {
     for (size_t words = 1; words <= 9; ++words) {
       for (size_t gap : {0, 1, 5}) {  // words between planes

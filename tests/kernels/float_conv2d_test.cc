@@ -15,6 +15,7 @@
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/same_float.h"
 #include "tests/common/seed.h"
+#include "tests/kernels/row_test.h"
 
 namespace larq_engine {
 namespace {
@@ -117,14 +118,8 @@ Ranges Cut(Random& random, int64_t count, int64_t most) {
   return ranges;
 }
 
-class FloatConv2dTest : public ::testing::TestWithParam<FloatRow> {
+class FloatConv2dTest : public testing::RowTest<FloatRow> {
  protected:
-  void SetUp() override {
-    if (!DetectCpuFeatures().Has(GetParam().isa)) {
-      GTEST_SKIP() << "this CPU has no " << IsaName(GetParam().isa);
-    }
-  }
-
   // Runs pieces of up to `most_pixels` pixels and `most_blocks` blocks of channels, each with
   // buffers at an inaccessible page.
   void ExpectExact(const Problem& problem, int64_t most_pixels, int64_t most_blocks,
@@ -210,13 +205,11 @@ class FloatConv2dTest : public ::testing::TestWithParam<FloatRow> {
 
   // The approximate most products of a layer; emulated, a test takes seconds.
   static constexpr int64_t kMostProducts = 150'000;
-  Random random_;
 };
 
 constexpr int64_t kChannels[] = {1, 3, 7, 8, 16, 33, 64};
 
 TEST_P(FloatConv2dTest, AnyLayer) {
-  SCOPED_TRACE(testing::ReplayHint());
   ExpectExactForFilters([&](FloatConv2dSpec& spec, int64_t products) {
     spec.in_channels = AnyOf(kChannels);
     spec.out_channels = std::clamp<int64_t>(products / spec.in_channels, 1, random_.Int(1, 200));
@@ -224,7 +217,6 @@ TEST_P(FloatConv2dTest, AnyLayer) {
 }
 
 TEST_P(FloatConv2dTest, Depthwise) {
-  SCOPED_TRACE(testing::ReplayHint());
   ExpectExactForFilters([&](FloatConv2dSpec& spec, int64_t) {
     spec.is_depthwise = true;
     spec.in_channels = spec.out_channels = AnyOf(kChannels);
@@ -232,7 +224,6 @@ TEST_P(FloatConv2dTest, Depthwise) {
 }
 
 TEST_P(FloatConv2dTest, Groups) {
-  SCOPED_TRACE(testing::ReplayHint());
   for (int64_t groups : {2, 4}) {
     ExpectExactForFilters([&](FloatConv2dSpec& spec, int64_t products) {
       const int64_t channels = AnyOf({1, 2, 3, 7, 8, 16});
@@ -246,7 +237,6 @@ TEST_P(FloatConv2dTest, Groups) {
 
 // The layers have so many channels that every row has several blocks.
 TEST_P(FloatConv2dTest, BlocksOfChannels) {
-  SCOPED_TRACE(testing::ReplayHint());
   for (int64_t taps : {1, 3}) {
     for (int64_t out_channels : {128, 130, 193}) {
       const FloatConv2dSpec spec = {.in_channels = 64,
@@ -263,7 +253,6 @@ TEST_P(FloatConv2dTest, BlocksOfChannels) {
 
 // No window lies inside the image; there are short lines and long ones.
 TEST_P(FloatConv2dTest, ImagesThatAreSmallerThanFilters) {
-  SCOPED_TRACE(testing::ReplayHint());
   for (bool is_depthwise : {false, true}) {
     FloatConv2dSpec spec = {.is_depthwise = is_depthwise,
                             .in_channels = 5,
@@ -297,7 +286,6 @@ TEST_P(FloatConv2dTest, NoPixels) {
 
 // A convolution that was set up for a large image computes a small one, and the other way round.
 TEST_P(FloatConv2dTest, AnotherSize) {
-  SCOPED_TRACE(testing::ReplayHint());
   const FloatConv2dSpec spec = {.in_channels = 6,
                                 .out_channels = 9,
                                 .filter_height = 3,

@@ -19,6 +19,7 @@
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/same_float.h"
 #include "tests/common/seed.h"
+#include "tests/kernels/row_test.h"
 
 namespace larq_engine {
 namespace {
@@ -167,19 +168,12 @@ void ExpectExact(const FloatRow& row, const Product& p, Guard guard = Guard::kAf
   }
 }
 
-class FloatProductTest : public ::testing::TestWithParam<FloatRow> {
+class FloatProductTest : public testing::RowTest<FloatRow> {
  protected:
-  void SetUp() override {
-    if (!DetectCpuFeatures().Has(GetParam().isa)) {
-      GTEST_SKIP() << "this CPU has no " << IsaName(GetParam().isa);
-    }
-  }
   size_t nr() const { return static_cast<size_t>(GetParam().nr); }
-  Random random_;
 };
 
 TEST_P(FloatProductTest, Tile) {
-  SCOPED_TRACE(testing::ReplayHint());
   for (bool of_channels : {false, true}) {
     for (size_t m = 1; m <= kFloatPixels; ++m) {
       for (size_t n : kColumns) {
@@ -190,7 +184,6 @@ TEST_P(FloatProductTest, Tile) {
 }
 
 TEST_P(FloatProductTest, Segments) {
-  SCOPED_TRACE(testing::ReplayHint());
   for (bool of_channels : {false, true}) {
     for (size_t segments : {1, 2, 3, 5, 9}) {
       for (size_t steps : {1, 2, 3, 4, 7, 16, 33}) {
@@ -204,7 +197,6 @@ TEST_P(FloatProductTest, Segments) {
 }
 
 TEST_P(FloatProductTest, SegmentsOfPixelsThatAreAStepApart) {
-  SCOPED_TRACE(testing::ReplayHint());
   for (bool of_channels : {false, true}) {
     for (size_t m : {size_t{1}, kFloatPixels - 1, kFloatPixels}) {
       for (size_t n : {size_t{1}, size_t{7}, size_t{8}, size_t{9}, size_t{15}, size_t{16},
@@ -223,7 +215,6 @@ TEST_P(FloatProductTest, SegmentsOfPixelsThatAreAStepApart) {
 
 // There are as many products as a large layer has, so that any other order would round differently.
 TEST_P(FloatProductTest, Order) {
-  SCOPED_TRACE(testing::ReplayHint());
   ExpectExact(GetParam(), RandomProduct(random_, false, kFloatPixels, nr() + 5, 9, 513));
   ExpectExact(GetParam(), RandomProduct(random_, true, kFloatPixels, nr() + 5, 31, 31));
 }
@@ -254,7 +245,6 @@ TEST_P(FloatProductTest, RightSide) {
 // Columns from one multiple of nr to another, or to the end, must give the same results as among
 // all others.
 TEST_P(FloatProductTest, Parts) {
-  SCOPED_TRACE(testing::ReplayHint());
   for (size_t columns : {2 * nr() + 1, 3 * nr(), 3 * nr() + 17, 4 * nr() - 1}) {
     const Product p = RandomProduct(random_, false, 7, columns, 1, 21);
     AlignedBuffer<float> rhs(FilledColumns(p) * p.depth());
@@ -295,7 +285,6 @@ TEST_P(FloatProductTest, Parts) {
 }
 
 TEST_P(FloatProductTest, Reads) {
-  SCOPED_TRACE(testing::ReplayHint());
   for (Guard guard : {Guard::kBefore, Guard::kAfter}) {
     for (bool of_channels : {false, true}) {
       for (size_t n : kColumns) {
@@ -361,7 +350,6 @@ TEST_P(FloatProductTest, Clamp) {
 
 // The inputs have infinities and NaN in every place; the results must be those of the formula.
 TEST_P(FloatProductTest, SpecialValues) {
-  SCOPED_TRACE(testing::ReplayHint());
   constexpr float kSpecial[] = {0.0f,      -0.0f,     0x1p-149f,  -0x1p-126f, 0x1p100f,
                                 -0x1p127f, kInfinity, -kInfinity, kNaN};
   for (const FloatRange& range : kRanges) {

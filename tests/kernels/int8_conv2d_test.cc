@@ -16,6 +16,7 @@
 #include "larq_engine/kernels/pixels/table.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/seed.h"
+#include "tests/kernels/row_test.h"
 
 namespace larq_engine {
 namespace {
@@ -91,14 +92,8 @@ Problem Draw(Random& random, const Int8Conv2dSpec& spec, int64_t images, int64_t
   return problem;
 }
 
-class Int8Conv2dTest : public ::testing::TestWithParam<ByteRow> {
+class Int8Conv2dTest : public testing::RowTest<ByteRow> {
  protected:
-  void SetUp() override {
-    if (!DetectCpuFeatures().Has(GetParam().isa) || !PermitIsa(GetParam().isa)) {
-      GTEST_SKIP() << "this CPU has no " << IsaName(GetParam().isa);
-    }
-  }
-
   // Runs ranges of pixels, each with buffers at an inaccessible page.
   void ExpectExact(const Problem& problem, int64_t range, Guard guard = Guard::kAfter) {
     const CpuFeatures cpu = DetectCpuFeatures();
@@ -125,12 +120,9 @@ class Int8Conv2dTest : public ::testing::TestWithParam<ByteRow> {
       }
     }
   }
-
-  Random random_;
 };
 
 TEST_P(Int8Conv2dTest, AnyLayer) {
-  SCOPED_TRACE(testing::ReplayHint());
   for (int i = 0; i < 60; ++i) {
     const Int8Conv2dSpec spec = {.in_channels = random_.Int(1, 9),
                                  .out_channels = random_.Int(1, 70),
@@ -149,7 +141,6 @@ TEST_P(Int8Conv2dTest, AnyLayer) {
 
 // The lines have several stretches, some of one pixel each.
 TEST_P(Int8Conv2dTest, WideImages) {
-  SCOPED_TRACE(testing::ReplayHint());
   const Int8Conv2dSpec stem = {.in_channels = 3,
                                .out_channels = 8,
                                .filter_height = 3,
@@ -169,7 +160,6 @@ TEST_P(Int8Conv2dTest, WideImages) {
 }
 
 TEST_P(Int8Conv2dTest, SumsWrap) {
-  SCOPED_TRACE(testing::ReplayHint());
   const Int8Conv2dSpec spec = {.in_channels = 3,
                                .out_channels = 4,
                                .filter_height = 3,
@@ -184,7 +174,6 @@ TEST_P(Int8Conv2dTest, SumsWrap) {
 }
 
 TEST_P(Int8Conv2dTest, HalvesAndRanges) {
-  SCOPED_TRACE(testing::ReplayHint());
   const Int8Conv2dSpec spec = {.in_channels = 3, .out_channels = 5};
   Problem problem = Draw(random_, spec, 1, 16, 16);
   problem.output.multiplier.assign(5, 0x1p-9f);

@@ -17,6 +17,7 @@
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/same_float.h"
 #include "tests/common/seed.h"
+#include "tests/kernels/row_test.h"
 
 namespace larq_engine {
 namespace {
@@ -51,15 +52,9 @@ bool Bit(const uint32_t* words, size_t channels, size_t row, size_t c) {
   return (words[row * WordsFor(channels) + c / kWordBits] >> (c % kWordBits)) & 1;
 }
 
-class PixelOpsTest : public ::testing::TestWithParam<PixelOpsRow> {
+class PixelOpsTest : public testing::RowTest<PixelOpsRow> {
  protected:
-  void SetUp() override {
-    if (!DetectCpuFeatures().Has(GetParam().isa)) {
-      GTEST_SKIP() << "this CPU has no " << IsaName(GetParam().isa);
-    }
-  }
   const PixelOps& ops() const { return *GetParam().ops; }
-  Random random_;
 };
 
 // Calls test(rows, channels, guard) for few rows of every width up to 130, for so many narrow ones
@@ -100,7 +95,6 @@ void ExpectPacked(const std::vector<T>& in, size_t rows, size_t channels, const 
 }
 
 TEST_P(PixelOpsTest, BitpackFloat) {
-  SCOPED_TRACE(testing::ReplayHint());
   ForShapes(random_, [&](size_t rows, size_t channels, Guard guard) {
     const Floats values = AnyFloats(random_, rows * channels);
     const GuardedBuffer<float> in{std::span(values), guard};
@@ -168,7 +162,6 @@ constexpr uint32_t kSignBit = 0x80000000;
 bool IsBelow(float x, float limit, uint32_t sign) { return std::isless(sign == 0 ? x : -x, limit); }
 
 TEST_P(PixelOpsTest, BitpackFloatLimits) {
-  SCOPED_TRACE(testing::ReplayHint());
   ForShapes(random_, [&](size_t rows, size_t channels, Guard guard) {
     const Floats limits = AnyFloats(random_, channels);
     std::vector<uint32_t> signs(channels);
@@ -236,7 +229,6 @@ TEST_P(PixelOpsTest, BitpackFloatLimitsSpecialValues) {
 }
 
 TEST_P(PixelOpsTest, BitpackInt8) {
-  SCOPED_TRACE(testing::ReplayHint());
   constexpr int32_t kZeroPoints[] = {-1000, -129, -128, -127, -42, -1, 0, 23, 127, 128, 129, 1000};
   size_t turn = 0;
   ForShapes(random_, [&](size_t rows, size_t channels, Guard guard) {
@@ -256,7 +248,6 @@ TEST_P(PixelOpsTest, BitpackInt8) {
 }
 
 TEST_P(PixelOpsTest, BitpackBoolOfAnyByteButZeroIsTrue) {
-  SCOPED_TRACE(testing::ReplayHint());
   ForShapes(random_, [&](size_t rows, size_t channels, Guard guard) {
     std::vector<uint8_t> values(rows * channels);
     for (uint8_t& value : values) {
@@ -270,7 +261,6 @@ TEST_P(PixelOpsTest, BitpackBoolOfAnyByteButZeroIsTrue) {
 }
 
 TEST_P(PixelOpsTest, Unpack) {
-  SCOPED_TRACE(testing::ReplayHint());
   ForShapes(random_, [&](size_t rows, size_t channels, Guard guard) {
     // Bits past the channels are not 0 here, and must not change any value.
     const std::vector<uint32_t> words = random_.Words(rows * WordsFor(channels));
@@ -291,7 +281,6 @@ TEST_P(PixelOpsTest, Unpack) {
 }
 
 TEST_P(PixelOpsTest, MaxBits) {
-  SCOPED_TRACE(testing::ReplayHint());
   for (Guard guard : {Guard::kBefore, Guard::kAfter}) {
     for (size_t words = 1; words <= 70; ++words) {
       const std::vector<uint32_t> a = random_.Words(words), b = random_.Words(words);
@@ -343,7 +332,6 @@ constexpr FloatRange kRanges[] = {kNoRange,      {0, kInfinity}, {-0.0f, 6}, {-1
                                   {-1e9f, 0.0f}, {0.5f, 0.5f},   {1, -1}};
 
 TEST_P(PixelOpsTest, AddMultiplyClamp) {
-  SCOPED_TRACE(testing::ReplayHint());
   size_t turn = 0;
   ForShapes(random_, [&](size_t rows, size_t channels, Guard guard) {
     const FloatRange range = kRanges[turn++ % std::size(kRanges)];
@@ -365,7 +353,6 @@ TEST_P(PixelOpsTest, AddMultiplyClamp) {
 }
 
 TEST_P(PixelOpsTest, AddMultiplyPreluChannels) {
-  SCOPED_TRACE(testing::ReplayHint());
   size_t turn = 0;
   ForShapes(random_, [&](size_t rows, size_t channels, Guard guard) {
     const FloatRange range = kRanges[turn++ % std::size(kRanges)];
@@ -391,7 +378,6 @@ TEST_P(PixelOpsTest, AddMultiplyPreluChannels) {
 }
 
 TEST_P(PixelOpsTest, MaxFloat) {
-  SCOPED_TRACE(testing::ReplayHint());
   ForShapes(random_, [&](size_t rows, size_t channels, Guard guard) {
     const size_t count = rows * channels;
     const Floats a = AnyFloats(random_, count), b = AnyFloats(random_, count);
@@ -415,7 +401,6 @@ TEST_P(PixelOpsTest, MaxFloat) {
 }
 
 TEST_P(PixelOpsTest, MaxProducts) {
-  SCOPED_TRACE(testing::ReplayHint());
   ForShapes(random_, [&](size_t rows, size_t channels, Guard guard) {
     const size_t count = rows * channels;
     const Floats a = AnyFloats(random_, count), b = AnyFloats(random_, count);
@@ -438,7 +423,6 @@ TEST_P(PixelOpsTest, MaxProducts) {
 }
 
 TEST_P(PixelOpsTest, Average) {
-  SCOPED_TRACE(testing::ReplayHint());
   ForShapes(random_, [&](size_t rows, size_t channels, Guard guard) {
     const size_t count = rows * channels;
     const Floats a = AnyFloats(random_, count), b = AnyFloats(random_, count);
@@ -461,7 +445,6 @@ TEST_P(PixelOpsTest, Average) {
 }
 
 TEST_P(PixelOpsTest, Dense) {
-  SCOPED_TRACE(testing::ReplayHint());
   for (size_t units : {0, 1, 7, 8, 15, 16, 31, 33, 64, 65, 150}) {
     for (size_t depth : {0, 1, 3, 20}) {
       for (Guard guard : {Guard::kAfter, Guard::kBefore}) {
@@ -589,7 +572,6 @@ void RunTransform(void (*transform)(const TransformArgs&), const Transformed& t,
 }
 
 TEST_P(PixelOpsTest, ToFloat) {
-  SCOPED_TRACE(testing::ReplayHint());
   ForShapes(random_, [&](size_t rows, size_t channels, Guard guard) {
     const Transformed t = AnyTransformed(random_, rows, channels);
     RunTransform<float>(ops().to_float, t, channels, guard, [&](size_t i, const float* row) {
@@ -612,7 +594,6 @@ float SumOf(const ResidualSum& sum, float y, float addend, size_t channel) {
 
 // The addend lies where the outputs go, as a shortcut mostly does, or elsewhere.
 TEST_P(PixelOpsTest, ToFloatComputesResidualSums) {
-  SCOPED_TRACE(testing::ReplayHint());
   ForShapes(random_, [&](size_t rows, size_t channels, Guard guard) {
     const Transformed t = AnyTransformed(random_, rows, channels);
     const size_t stride = channels + 3;
@@ -661,7 +642,6 @@ TEST_P(PixelOpsTest, ToFloatComputesResidualSums) {
 }
 
 TEST_P(PixelOpsTest, ToInt8) {
-  SCOPED_TRACE(testing::ReplayHint());
   ForShapes(random_, [&](size_t rows, size_t channels, Guard guard) {
     const Transformed t = AnyTransformed(random_, rows, channels);
     RunTransform<int8_t>(ops().to_int8, t, channels, guard, [&](size_t i, const int8_t* row) {
@@ -707,7 +687,6 @@ TEST_P(PixelOpsTest, ToInt8RoundsHalvesAwayFromZero) {
 }
 
 TEST_P(PixelOpsTest, ToBits) {
-  SCOPED_TRACE(testing::ReplayHint());
   ForShapes(random_, [&](size_t rows, size_t channels, Guard guard) {
     const Transformed t = AnyTransformed(random_, rows, channels);
     RunTransform<uint32_t>(
@@ -721,7 +700,6 @@ TEST_P(PixelOpsTest, ToBits) {
 }
 
 TEST_P(PixelOpsTest, AddShifted) {
-  SCOPED_TRACE(testing::ReplayHint());
   for (Guard guard : {Guard::kBefore, Guard::kAfter}) {
     for (size_t count = 0; count <= 200; ++count) {
       const int shift = static_cast<int>(random_.Int(0, 6));
@@ -739,7 +717,6 @@ TEST_P(PixelOpsTest, AddShifted) {
 }
 
 TEST_P(PixelOpsTest, RoundSums) {
-  SCOPED_TRACE(testing::ReplayHint());
   for (Guard guard : {Guard::kBefore, Guard::kAfter}) {
     for (size_t count = 0; count <= 200; ++count) {
       const auto zero_point = static_cast<int32_t>(random_.Int(-128, 127));

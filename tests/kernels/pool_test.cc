@@ -8,6 +8,7 @@
 #include "larq_engine/kernels/pixels/table.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/seed.h"
+#include "tests/kernels/row_test.h"
 
 namespace larq_engine {
 namespace {
@@ -73,14 +74,8 @@ void ExpectMaximum(const std::vector<T>& image, const Pool& p, size_t values,
   }
 }
 
-class Pool2dTest : public ::testing::TestWithParam<PixelOpsRow> {
+class Pool2dTest : public testing::RowTest<PixelOpsRow> {
  protected:
-  void SetUp() override {
-    if (!DetectCpuFeatures().Has(GetParam().isa)) {
-      GTEST_SKIP() << "this CPU has no " << IsaName(GetParam().isa);
-    }
-  }
-
   // The images have small whole numbers, whose sums are exact.
   void ExpectAverage(const Pool& p, size_t values) {
     const WindowAxis height = p.Height(), width = p.Width();
@@ -143,12 +138,9 @@ class Pool2dTest : public ::testing::TestWithParam<PixelOpsRow> {
     }
     EXPECT_TRUE(std::equal(expected.begin(), expected.end(), out.data()));
   }
-
-  Random random_;
 };
 
 TEST_P(Pool2dTest, IsTheMaximumOfProducts) {
-  SCOPED_TRACE(testing::ReplayHint());
   for (int64_t filter : {1, 2, 3, 4}) {
     for (bool same : {false, true}) {
       ExpectMaximumOfProducts({2, 8, 6, filter, filter, 1, 2, same}, 37);
@@ -168,7 +160,6 @@ TEST(ReducesPixels, WhereWindowsAreApartAndSmall) {
 }
 
 TEST_P(Pool2dTest, IsTheMaximum) {
-  SCOPED_TRACE(testing::ReplayHint());
   for (int64_t filter : {1, 2, 3, 5}) {
     for (int64_t stride : {1, 2, 3}) {
       for (bool same : {false, true}) {
@@ -180,12 +171,10 @@ TEST_P(Pool2dTest, IsTheMaximum) {
 }
 
 TEST_P(Pool2dTest, WindowLargerThanImage) {
-  SCOPED_TRACE(testing::ReplayHint());
   for (int64_t size : {1, 2, 3}) ExpectBothMaxima({1, size, size, 7, 5, 2, 1, true}, 2);
 }
 
 TEST_P(Pool2dTest, Average) {
-  SCOPED_TRACE(testing::ReplayHint());
   for (int64_t filter : {1, 2, 3, 5}) {
     for (int64_t stride : {1, 2, 3}) {
       for (bool same : {false, true}) {
@@ -198,7 +187,6 @@ TEST_P(Pool2dTest, Average) {
 }
 
 TEST_P(Pool2dTest, AverageOfAnImageInParts) {
-  SCOPED_TRACE(testing::ReplayHint());
   for (size_t pixels : {1, 15, 16, 17, 49, 256, 300}) {
     for (size_t values : {1, 37, 64}) {
       std::vector<float> image(pixels * values);

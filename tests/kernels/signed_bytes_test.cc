@@ -12,6 +12,7 @@
 #include "larq_engine/kernels/pixels/table.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/seed.h"
+#include "tests/kernels/row_test.h"
 
 namespace larq_engine {
 namespace {
@@ -28,16 +29,7 @@ std::vector<ByteRow> RowsOfSevenPlanes() {
   return rows;
 }
 
-class SignedBytesTest : public ::testing::TestWithParam<ByteRow> {
- protected:
-  void SetUp() override {
-    const Isa isa = GetParam().isa;
-    if (!DetectCpuFeatures().Has(isa) || !PermitIsa(isa)) {
-      GTEST_SKIP() << "this CPU has no " << IsaName(isa);
-    }
-  }
-  Random random_;
-};
+class SignedBytesTest : public testing::RowTest<ByteRow> {};
 
 struct Layer {
   size_t units;
@@ -110,7 +102,6 @@ void Check(const Layer& layer, const ByteRow& row, const SignedDenseRange& range
 }
 
 TEST_P(SignedBytesTest, AreRoundedSums) {
-  SCOPED_TRACE(testing::ReplayHint());
   for (size_t units : {1, 16, 63, 64, 65, 200, 330}) {
     for (size_t depth : {1, 31, 64, 100, 257}) {
       const Layer layer = MakeLayer(random_, units, depth, depth % 2 == 0);
@@ -124,7 +115,6 @@ TEST_P(SignedBytesTest, AreRoundedSums) {
 }
 
 TEST_P(SignedBytesTest, OfPartsOfRowsAndUnits) {
-  SCOPED_TRACE(testing::ReplayHint());
   const Layer layer = MakeLayer(random_, 300, 130, false);
   for (const SignedDenseRange& range :
        {SignedDenseRange{3, 40, 4, 8}, {0, 5, 16, 19}, {7, 8, 0, 4}, {2, 2, 0, 19}}) {
@@ -135,7 +125,6 @@ TEST_P(SignedBytesTest, OfPartsOfRowsAndUnits) {
 // There are more rows than a Run takes at once; in one case a single row of inputs is as long as
 // all the inputs that a Run holds.
 TEST_P(SignedBytesTest, OfMoreRowsThanAreComputedAtOnce) {
-  SCOPED_TRACE(testing::ReplayHint());
   Check(MakeLayer(random_, 20, 40, true), GetParam(), {0, 600, 0, 2}, random_, Guard::kAfter);
   Check(MakeLayer(random_, 3, kMaxSignedDepth, true), GetParam(), {0, 70, 0, 1}, random_,
         Guard::kAfter);

@@ -13,6 +13,7 @@
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/same_float.h"
 #include "tests/common/seed.h"
+#include "tests/kernels/row_test.h"
 
 namespace larq_engine {
 namespace {
@@ -22,15 +23,9 @@ using testing::GuardedBuffer;
 using testing::Random;
 using testing::SameFloat;
 
-class SignedSumsTest : public ::testing::TestWithParam<SignedSumsRow> {
+class SignedSumsTest : public testing::RowTest<SignedSumsRow> {
  protected:
-  void SetUp() override {
-    if (!DetectCpuFeatures().Has(GetParam().isa)) {
-      GTEST_SKIP() << "this CPU has no " << IsaName(GetParam().isa);
-    }
-  }
   const SignedSums& row() const { return *GetParam().sums; }
-  Random random_;
 };
 
 struct Shape {
@@ -88,7 +83,6 @@ std::vector<float> RunRow(const SignedSums& row, const Shape& shape,
 }
 
 TEST_P(SignedSumsTest, OfInt8) {
-  SCOPED_TRACE(testing::ReplayHint());
   for (const Shape& shape : Shapes()) {
     const std::vector<uint32_t> signs = random_.Words(shape.blocks * shape.words * kSignedLanes);
     std::vector<int8_t> inputs(shape.words * 32);
@@ -109,7 +103,6 @@ TEST_P(SignedSumsTest, OfInt8) {
 }
 
 TEST_P(SignedSumsTest, TablesHaveTheSumsOfFourInputs) {
-  SCOPED_TRACE(testing::ReplayHint());
   for (size_t words : {1, 2, 7}) {
     std::vector<int8_t> inputs(words * 32);
     for (int8_t& value : inputs) value = static_cast<int8_t>(random_.Word());
@@ -150,7 +143,6 @@ TEST_P(SignedSumsTest, OfInt8DoNotOverflow) {
 }
 
 TEST_P(SignedSumsTest, OfFloat) {
-  SCOPED_TRACE(testing::ReplayHint());
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   constexpr float kSpecial[] = {0.0f, -0.0f, 0x1p-149f, -0x1p-126f, 0x1p100f, kInfinity};
   for (const Shape& shape : Shapes()) {
