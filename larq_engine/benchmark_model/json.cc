@@ -4,40 +4,14 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "larq_engine/benchmark_model/printable.h"
+
 namespace larq_engine {
-namespace {
-
-// Returns the length of the UTF-8 character at the beginning of the text, 0 if there is none.
-size_t CharacterLength(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
-  const uint8_t lead = byte(0);
-  size_t length = 1;
-  uint32_t code = lead;
-  uint32_t lowest = 0;
-  if (lead >= 0xF0 && lead < 0xF8) {
-    length = 4, code = lead & 0x07, lowest = 0x10000;
-  } else if (lead >= 0xE0 && lead < 0xF0) {
-    length = 3, code = lead & 0x0F, lowest = 0x800;
-  } else if (lead >= 0xC0 && lead < 0xE0) {
-    length = 2, code = lead & 0x1F, lowest = 0x80;
-  } else if (lead >= 0x80) {
-    return 0;
-  }
-  if (length > text.size()) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-    code = code << 6 | (byte(i) & 0x3F);
-  }
-  const bool surrogate = code >= 0xD800 && code < 0xE000;
-  return code < lowest || code > 0x10FFFF || surrogate ? 0 : length;
-}
-
-}  // namespace
-
 std::string JsonString(std::string_view text) {
   std::string out = "\"";
   while (!text.empty()) {
-    const size_t length = CharacterLength(text);
+    uint32_t letter = 0;
+    const size_t length = DecodeLetter(text, &letter);
     if (length == 0) {
       out += "\\ufffd";
     } else if (text[0] == '"' || text[0] == '\\') {

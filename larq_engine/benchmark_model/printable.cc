@@ -1,7 +1,6 @@
 #include "larq_engine/benchmark_model/printable.h"
 
 #include <algorithm>
-#include <cstdint>
 
 namespace larq_engine {
 namespace {
@@ -19,8 +18,9 @@ constexpr Range kNotShown[] = {
     {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE007F},
 };
 
-// Decodes the first letter. Returns how many bytes it has, 0 if they are no UTF-8.
-size_t Decode(std::string_view text, uint32_t* letter) {
+}  // namespace
+
+size_t DecodeLetter(std::string_view text, uint32_t* letter) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   const uint8_t lead = byte(0);
   const size_t size = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
@@ -36,13 +36,11 @@ size_t Decode(std::string_view text, uint32_t* letter) {
   return is_longer_than_needed || is_surrogate || *letter > 0x10FFFF ? 0 : size;
 }
 
-}  // namespace
-
 std::string Printable(std::string_view text) {
   std::string shown;
   while (!text.empty()) {
     uint32_t letter = 0;
-    const size_t size = Decode(text, &letter);
+    const size_t size = DecodeLetter(text, &letter);
     const bool is_shown =
         size > 0 && std::none_of(std::begin(kNotShown), std::end(kNotShown), [&](Range range) {
           return letter >= range.first && letter <= range.last;
