@@ -8,7 +8,7 @@ import numpy as np
 
 from larq_engine.batch.best_batch import best_batch
 from larq_engine.batch.predictor import Predictor
-from larq_engine.placing.profile_file import ProfileSource
+from larq_engine.placing.profile_source import ProfileSource
 from larq_engine.python.extras import pip_install
 
 try:
@@ -69,7 +69,7 @@ def predict(
     if workers < 1:
         raise ValueError(f"workers: expected a positive number, got {workers}")
     if batch_size is not None and not isinstance(batch_size, (int, np.integer)):
-        batch_size = best_batch(batch_size, threads=num_cpus)
+        batch_size = best_batch(batch_size, threads=num_cpus, model=model)
     # With fewer rows, no batch would ever be full.
     block_rows = max(block_rows, int(batch_size or 1))
     # A block is work for one worker: with a few large blocks, most workers would have none.

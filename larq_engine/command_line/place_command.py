@@ -110,9 +110,9 @@ def _run(arguments: argparse.Namespace) -> None:
             arguments.usage_error(f"--batch: expected a number or auto, got {arguments.batch}")
         batch = int(arguments.batch)
     from larq_engine.placing.api import place
-    from larq_engine.placing.profile_file import read_profile
+    from larq_engine.placing.profile_source import as_profile
 
-    profile = read_profile(arguments.profile)
+    profile = as_profile(arguments.profile, model)
     placed = place(
         model,
         profile,

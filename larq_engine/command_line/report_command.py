@@ -25,6 +25,12 @@ def add_parser(commands: Any) -> None:
         help="a file that `larq-engine profile` or larq_benchmark_model wrote",
     )
     parser.add_argument(
+        "--model",
+        type=Path,
+        metavar="MODEL",
+        help="the .tflite file, if larq_benchmark_model wrote PROFILE",
+    )
+    parser.add_argument(
         "--placement",
         type=Path,
         metavar="FILE",
@@ -93,6 +99,7 @@ def _run(arguments: argparse.Namespace) -> None:
         batch=arguments.batch,
         threads=arguments.threads,
         device_files=arguments.device_file,
+        model=arguments.model,
     )
     wanted = {
         "output": (arguments.output, made.to_html),
@@ -100,7 +107,8 @@ def _run(arguments: argparse.Namespace) -> None:
         "trace": (arguments.trace, made.to_trace),
     }
     asked = {name: entry for name, entry in wanted.items() if entry[0] is not None}
-    read = [path for path in (arguments.profile, arguments.placement) if path is not None]
+    given = (arguments.profile, arguments.model, arguments.placement)
+    read = [path for path in given if path is not None]
     for name, (path, _) in asked.items():
         others = [other for key, (other, _) in asked.items() if key != name]
         check_destination(name, path, *read, *others)

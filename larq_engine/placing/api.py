@@ -11,7 +11,7 @@ from larq_engine import __version__
 from larq_engine.placing.device_file import apply_device, read_device
 from larq_engine.placing.place_profile import place_profile
 from larq_engine.placing.placement import Placement
-from larq_engine.placing.profile_file import ProfileSource, as_profile
+from larq_engine.placing.profile_source import ProfileSource, as_profile
 from larq_engine.placing.unplaced import Verified
 
 _Path: TypeAlias = str | os.PathLike[str]
@@ -64,7 +64,8 @@ def place(
 
     Args:
         model: A .tflite file, as bytes or as a path.
-        profile: What `larq_engine.profile` made of it, or the path of its file.
+        profile: What `larq_engine.profile` made of it, or the path of its file; or the path of what
+            larq_benchmark_model measured.
         objective: "latency" or "throughput": least seconds; "energy": least joules; "edp": least
             product of both.
         batch: A batch of the profile; "auto": the batch with the least cost for each image; None:
@@ -89,7 +90,7 @@ def place(
     from larq_engine.placing import placed_file
 
     content = model if isinstance(model, bytes) else Path(model).read_bytes()
-    known = as_profile(profile)
+    known = as_profile(profile, content)
     parsed = schema.read(content)
     sha256 = placed_file.identity_of(content, parsed)
     # The profiled file may have been a placed one.

@@ -81,6 +81,21 @@ def output_channels(model: Any) -> dict[int, int]:
     return found
 
 
+def unplaced(content: bytes) -> bytes:
+    """Returns the file that a placed model was made of, if it can be made again; else `content`."""
+    model = schema.read(content)
+    if _placement_of(model) is None:
+        return content
+    model.extra.metadata = [
+        entry
+        for entry in model.extra.metadata
+        if _text(entry[0]) not in (METADATA, OPTION_METADATA)
+    ]
+    made = schema.write(model)
+    is_same = hashlib.sha256(made).hexdigest() == identity(content)
+    return made if is_same else content
+
+
 def with_placement(model: Any, placement: Placement) -> bytes:
     """Returns the file with the placement, which replaces one that the file has."""
     entries = {METADATA: placement.to_json(), OPTION_METADATA: placement.option}

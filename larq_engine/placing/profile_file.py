@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any
 
 from larq_engine.placing.device_names import device_title, memory_title
 from larq_engine.placing.json_fields import Fields, load_object
@@ -18,7 +18,7 @@ from larq_engine.python.whole_files import read_file, write_files
 
 VERSION = 1
 
-_ADVICE = "write one with `larq-engine profile MODEL -o FILE`"
+ADVICE = "write one with `larq-engine profile MODEL -o FILE`"
 
 # Name of the host program's memory: inputs come from there, and outputs end there.
 HOST_MEMORY = "host"
@@ -158,23 +158,6 @@ class Profile:
         return sorted({measurement.threads for measurement in self.measurements})
 
 
-class HasProfile(Protocol):
-    """A result that has a profile, as that of `larq_engine.profile`."""
-
-    @property
-    def profile(self) -> Profile: ...
-
-
-ProfileSource: TypeAlias = Profile | HasProfile | str | os.PathLike[str]
-
-
-def as_profile(source: ProfileSource) -> Profile:
-    """Returns the source's profile, and reads it from a path; raises as `read_profile`."""
-    if isinstance(source, Profile):
-        return source
-    return read_profile(source) if isinstance(source, (str, os.PathLike)) else source.profile
-
-
 def read_profile(path: str | os.PathLike[str]) -> Profile:
     """Reads a profile.
 
@@ -183,7 +166,7 @@ def read_profile(path: str | os.PathLike[str]) -> Profile:
         ValueError: It is no profile, or one whose parts do not fit.
     """
     name = f"profile '{os.fspath(path)}'"
-    return parse_profile(read_file(path, name, _ADVICE), name)
+    return parse_profile(read_file(path, name, ADVICE), name)
 
 
 def parse_profile(content: bytes, name: str = "profile") -> Profile:
@@ -197,7 +180,7 @@ def parse_profile(content: bytes, name: str = "profile") -> Profile:
         name,
         "larq_engine_profile",
         VERSION,
-        _ADVICE,
+        ADVICE,
     )
     model = fields.part("model")
     profile = Profile(

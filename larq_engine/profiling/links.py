@@ -17,7 +17,7 @@ _CHANNELS = 32
 _RUNS = 15
 
 # Bandwidth if larger values take no longer: then nothing bounds it.
-_UNBOUNDED = 1e15
+UNBOUNDED = 1e15
 
 
 def measure_links(config: RunConfig, runtime: str | None, memory: str) -> tuple[Link, Link]:
@@ -68,6 +68,6 @@ def fit(times: Sequence[tuple[int, float]]) -> tuple[float, float]:
     if latency < 0:
         latency = 0.0
         per_byte = float(np.sum(sizes / seconds) / np.sum((sizes / seconds) ** 2))
-    if per_byte <= 1 / _UNBOUNDED:
-        return float(np.sum(1 / seconds) / np.sum(1 / seconds**2)), _UNBOUNDED
+    if per_byte <= 1 / UNBOUNDED:
+        return float(np.sum(1 / seconds) / np.sum(1 / seconds**2)), UNBOUNDED
     return float(latency), float(1 / per_byte)

@@ -40,7 +40,7 @@ class Network:
     """The main graph of a model, without operators that only depend on constants.
 
     Raises:
-        ValueError: It is no model, or has operators that cannot run by themselves.
+        ValueError: It is no model, or no operator depends on its inputs.
     """
 
     def __init__(self, content: bytes) -> None:
@@ -52,10 +52,13 @@ class Network:
         self.outputs = tuple(graph.outputs)
         self.ops = [op for op in graph.ops if not self._is_fixed(op)]
         self.nodes = [node for node, op in enumerate(graph.ops) if not self._is_fixed(op)]
-        for node, op in zip(self.nodes, self.ops, strict=True):
-            _check(op, node, self._has_state(op))
         if not self.ops:
             raise ValueError("model: expected operators that depend on its inputs, got none")
+
+    def check_parts_can_run(self) -> None:
+        """Raises a ValueError if an operator cannot run by itself."""
+        for node, op in zip(self.nodes, self.ops, strict=True):
+            _check(op, node, self._has_state(op))
 
     @property
     def constant_bytes(self) -> int:

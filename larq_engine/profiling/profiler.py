@@ -122,6 +122,7 @@ class _Profiler:
         self._verbose = verbose
         self._machine = machine.describe_machine()
         self._network = Network(request.content)
+        self._network.check_parts_can_run()
         self._reference = Reference(self._network, runtime)
         self._batches = request.batches or (self._reference.declared,)
         self._times = {batch: self._reference.times(batch) for batch in self._batches}

@@ -65,7 +65,7 @@ def lay_out(runner: Runner) -> Layout:
     for step in runner.steps:
         if step["op"] == TRANSFER:
             layout.moved.append((step["bytes"], step["device"] == device))
-    for ops, steps in _groups(runner, runner.steps).items():
+    for ops, steps in _groups_of(runner, runner.steps).items():
         layout.taken.update(dict.fromkeys(ops, steps[0]["device"]))
         layout.groups[ops] = join_kernels(steps)
     layout.left = tuple(op for op in runner.cut.ops if op not in layout.taken)
@@ -78,11 +78,17 @@ def placement_of(cut: Cut, layout: Layout) -> str:
     return ",".join(f"{node_of[op]}:{device}" for op, device in sorted(layout.taken.items()))
 
 
-def _groups(
+def _groups_of(
     runner: Runner, steps: Iterable[Mapping[str, Any]]
 ) -> dict[tuple[int, ...], list[Mapping[str, Any]]]:
-    """Groups steps by the operators that they compute."""
     op_of = dict(zip(runner.cut.nodes, runner.cut.ops, strict=True))
+    return group_steps(op_of, steps)
+
+
+def group_steps(
+    op_of: Mapping[int, int], steps: Iterable[Mapping[str, Any]]
+) -> dict[tuple[int, ...], list[Mapping[str, Any]]]:
+    """Groups steps by the operators that they compute; `op_of` has the operator of each node."""
     found: dict[int, list[Mapping[str, Any]]] = {}
     for step in steps:
         if step["op"] != TRANSFER:
@@ -131,6 +137,6 @@ class WholeTrial:
         self.times.seconds += [self.runner.time_ns() / 1e9 for _ in range(_SAMPLES)]
         self.runner.read_steps()
         wall, steps = self.runner.time_steps(_SAMPLES)
-        for ops, together in _groups(self.runner, steps).items():
+        for ops, together in _groups_of(self.runner, steps).items():
             self.times.groups.setdefault(ops, []).append(sum(map(seconds_of, together)))
         self.times.rest.append(max(0.0, wall - sum(map(seconds_of, steps))))

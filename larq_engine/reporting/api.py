@@ -7,7 +7,7 @@ from pathlib import Path
 from larq_engine.placing.device_file import apply_device, read_device
 from larq_engine.placing.placement import Placement
 from larq_engine.placing.placement_file import check_placement, read_placement
-from larq_engine.placing.profile_file import ProfileSource, as_profile
+from larq_engine.placing.profile_source import ProfileSource, as_profile
 from larq_engine.python.text_table import printable
 from larq_engine.python.whole_files import write_files
 from larq_engine.reporting import card, png, svg
@@ -66,23 +66,26 @@ def report(
     batch: int | None = None,
     threads: int | None = None,
     device_files: Iterable[AnyPath] = (),
+    model: bytes | AnyPath | None = None,
 ) -> Report:
     """Shows a profile, and a placement beside it.
 
     Args:
-        profile: What `larq_engine.profile` made of a model, or the path of its file.
+        profile: What `larq_engine.profile` made of a model, or the path of its file; or the path of
+            what larq_benchmark_model measured.
         placement: A placement of the same model: the `placement` of what `larq_engine.place`
             returned, or the path of its JSON file or of the placed model.
         output: The .html file to write the page to; None: no file.
         batch: One of the profile's batches; None: the placement's, else the smallest.
         threads: One of the profile's numbers of threads; None as for `batch`.
         device_files: The device files that the placement was made with, if any.
+        model: The model, as bytes or as a path: measurements of larq_benchmark_model need it.
 
     Raises:
         OSError: A file cannot be read or written.
         ValueError: A file is not what it should be, or the two do not fit each other.
     """
-    known = as_profile(profile)
+    known = as_profile(profile, model)
     for path in device_files:
         known = apply_device(known, read_device(path))
     if placement is None:

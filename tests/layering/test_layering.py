@@ -361,7 +361,7 @@ ON_DEMAND = (
 MAY_IMPORT = {
     "larq_engine/batch/": (
         "larq_engine.batch",
-        "larq_engine.placing.profile_file",
+        "larq_engine.placing.profile_source",
         "larq_engine.python",
         "numpy",
     ),
@@ -409,6 +409,8 @@ MAY_IMPORT_TOO = {
     "larq_engine/converter/torch_reader/packages.py": ("litert_torch", "torch"),
     "larq_engine/placing/api.py": ("larq_engine.__version__", "larq_engine.converter.schema"),
     "larq_engine/placing/placed_file.py": ("larq_engine.converter.schema",),
+    "larq_engine/placing/profile_source.py": ("larq_engine.profiling.measured_file",),
+    "larq_engine/profiling/measured_file.py": ("larq_engine.placing.json_fields",),
     "larq_engine/reporting/png.py": ("matplotlib",),
 }
 
