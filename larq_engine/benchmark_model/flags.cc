@@ -140,10 +140,10 @@ const std::vector<FlagSpec>& Specs() {
       {"output_json", "PATH", "write the results to this file too, as JSON",
        Text(&Flags::output_json, "output_json")},
       {"profile_out", "PATH",
-       "write a profile to this file, for `larq-engine place` and `report`. The\n"
-       "model runs --num_runs times in each of three ways: as it is, with the\n"
-       "engine's operators one by one, and with all that the host can compute\n"
-       "on the host",
+       "write measurements to this file, of which `larq-engine place` and\n"
+       "`report` make a profile. The model runs --num_runs times in each of three\n"
+       "ways: as it is, with the engine's operators one by one, and with all that\n"
+       "the host can compute on the host",
        Text(&Flags::profile_out, "profile_out")},
       {"input_value_files", "TENSOR:PATH,...",
        "files of the inputs' raw bytes, little-endian; an input without a file\n"

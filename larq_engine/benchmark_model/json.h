@@ -3,6 +3,7 @@
 #define LARQ_ENGINE_BENCHMARK_MODEL_JSON_H_
 
 #include <concepts>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,14 @@ class JsonWriter {
   template <std::integral Integer>
   void Add(std::string_view key, Integer value) {
     Put(key, std::to_string(value));
+  }
+
+  // Adds an array of numbers in one line.
+  template <std::integral Integer>
+  void Add(std::string_view key, std::span<const Integer> values) {
+    std::string list;
+    for (const Integer value : values) list += (list.empty() ? "" : ", ") + std::to_string(value);
+    Put(key, "[" + list + "]");
   }
 
   // Begin an object or array. Elements of an array have an empty key.

@@ -11,8 +11,8 @@
 #include "larq_engine/benchmark_model/files.h"
 #include "larq_engine/benchmark_model/flags.h"
 #include "larq_engine/benchmark_model/machine.h"
+#include "larq_engine/benchmark_model/measurements_file.h"
 #include "larq_engine/benchmark_model/printable.h"
-#include "larq_engine/benchmark_model/profile_file.h"
 #include "larq_engine/benchmark_model/profile_run.h"
 #include "larq_engine/benchmark_model/report.h"
 
@@ -42,7 +42,7 @@ ExitCode Run(std::span<const char* const> arguments) {
   }
   if (!flags.profile_out.empty()) {
     const std::vector<uint8_t> model = ReadFile(flags.graph);  // the file was checked before it ran
-    const std::string json = ProfileFile(flags, machine, model, RunForProfile(flags, model));
+    const std::string json = MeasurementsFile(flags, machine, model, RunForProfile(flags, model));
     WriteFile(flags.profile_out, {reinterpret_cast<const uint8_t*>(json.data()), json.size()});
   }
   const bool ok = std::all_of(result.checks.begin(), result.checks.end(),

@@ -35,17 +35,13 @@ void SetRandomInputs(HostModel& model) {
   }
 }
 
-void AddRun(std::vector<StepProfile> steps, double seconds, TimedRuns& runs) {
+void AddRun(std::vector<StepProfile> steps, int64_t nanoseconds, TimedRuns& runs) {
   std::erase_if(steps, [](const StepProfile& step) { return step.subgraph > 0; });
-  double host = seconds;
   for (size_t i = 0; i < steps.size(); ++i) {
-    if (i == runs.steps.size()) runs.steps.push_back({.step = steps[i], .seconds = {}});
-    const double time = static_cast<double>(steps[i].total_ns) / 1e9;
-    runs.steps[i].seconds.push_back(time);
-    host -= time;
+    if (i == runs.steps.size()) runs.steps.push_back({.step = steps[i], .nanoseconds = {}});
+    runs.steps[i].nanoseconds.push_back(static_cast<int64_t>(steps[i].total_ns));
   }
-  runs.seconds.push_back(seconds);
-  runs.host_seconds.push_back(std::max(host, 0.0));
+  runs.nanoseconds.push_back(nanoseconds);
 }
 
 // Runs until there are `target` runs in all, or the time of --max_secs is over; at least once.
@@ -65,9 +61,10 @@ void RunAndTime(const LiteRtLibrary& library, const Flags& flags, std::span<cons
     engine.StartProfile();
     const auto start = std::chrono::steady_clock::now();
     model.Run();
-    const double seconds = SecondsSince(start);
-    AddRun(engine.StopProfile(), seconds, runs);
-  } while (runs.seconds.size() < target && SecondsSince(begin) < flags.max_secs);
+    const auto taken = std::chrono::steady_clock::now() - start;
+    AddRun(engine.StopProfile(),
+           std::chrono::duration_cast<std::chrono::nanoseconds>(taken).count(), runs);
+  } while (runs.nanoseconds.size() < target && SecondsSince(begin) < flags.max_secs);
 }
 
 // Places each operator where it ran, so that it runs there without its neighbours too.

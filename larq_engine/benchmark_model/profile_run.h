@@ -12,16 +12,15 @@
 
 namespace larq_engine {
 
-// A step and its seconds, one for each run.
+// A step of the main graph and its times, one for each run.
 struct TimedStep {
   StepProfile step;
-  std::vector<double> seconds;
+  std::vector<int64_t> nanoseconds;
 };
 
 struct TimedRuns {
   std::vector<TimedStep> steps;
-  std::vector<double> seconds;       // times of whole runs
-  std::vector<double> host_seconds;  // parts of them outside all steps
+  std::vector<int64_t> nanoseconds;  // times of whole runs
   HostProfile host;                  // from separate runs
 };
 

@@ -3,7 +3,6 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include "larq_engine/benchmark_model/json.h"
 #include "larq_engine/benchmark_model/printable.h"
 #include "larq_engine/runtime/larq_engine.h"
 
@@ -170,10 +169,7 @@ std::string TextReport(const Flags& flags, const Machine& machine, const Benchma
   return text;
 }
 
-std::string JsonReport(const Flags& flags, const Machine& machine, const BenchmarkResult& result) {
-  JsonWriter json;
-  json.Add("larq_engine", larq_engine_version());
-  json.Add("litert", result.litert_path);
+void AddMachine(JsonWriter& json, const Machine& machine) {
   json.BeginObject("machine");
   json.Add("cpu", machine.cpu);
   json.Add("architecture", machine.architecture);
@@ -182,6 +178,9 @@ std::string JsonReport(const Flags& flags, const Machine& machine, const Benchma
   AddStrings(json, "isas", machine.isas);
   AddStrings(json, "kernels", machine.kernels);
   json.End();
+}
+
+void AddOptions(JsonWriter& json, const Flags& flags) {
   json.BeginObject("options");
   json.Add("num_threads", flags.num_threads);
   json.Add("kernel", flags.kernel);
@@ -189,6 +188,14 @@ std::string JsonReport(const Flags& flags, const Machine& machine, const Benchma
   json.Add("device", flags.device);
   json.Add("placement", flags.placement);
   json.End();
+}
+
+std::string JsonReport(const Flags& flags, const Machine& machine, const BenchmarkResult& result) {
+  JsonWriter json;
+  json.Add("larq_engine", larq_engine_version());
+  json.Add("litert", result.litert_path);
+  AddMachine(json, machine);
+  AddOptions(json, flags);
   json.BeginObject("model");
   json.Add("path", flags.graph);
   json.Add("bytes", result.model_bytes);

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import larq_engine
-from larq_engine.placing.profile_file import read_profile
+from larq_engine.placing.profile_source import as_profile
 
 _BINARY = Path(os.environ["LARQ_ENGINE_LIBRARY"]).with_name("larq_benchmark_model")
 _MODEL = Path(__file__).parents[1] / "interop" / "data" / "residual_relu_bn_add.float.tflite"
@@ -89,7 +89,7 @@ def test_a_gpu_that_is_not_there():
 
 def test_the_profiles_file_has_the_gpu_and_its_links(run, tmp_path):
     run("--device=cuda", _ROUNDED, f"--profile_out={tmp_path / 'profile.json'}")
-    profile = read_profile(tmp_path / "profile.json")
+    profile = as_profile(tmp_path / "profile.json", _MODEL)
     assert [device.name for device in profile.devices] == ["cpu", "host", "cuda"]
     assert {(link.source, link.target) for link in profile.links} == {
         ("host", "cuda"),
