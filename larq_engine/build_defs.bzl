@@ -109,28 +109,44 @@ _GLIBC_2_28 = select({
     "//:manylinux": ["-L$(BINDIR)/tools/manylinux", "-Wl,--no-undefined", "-Wl,--strip-all"],
     "//conditions:default": [],
 })
+_GLIBC_2_28_STUBS = select({
+    "//:manylinux": ["//tools/manylinux:glibc_2_28"],
+    "//conditions:default": [],
+})
+_NEWER_THAN_GLIBC_2_28 = select({
+    "//:manylinux": ["//tools/manylinux:newer_than_glibc_2_28"],
+    "//conditions:default": [],
+})
+
+# A program that is linked on a system of today leaves its constructors to its C library, and glibc
+# before 2.34 leaves them to the program. The C++ runtime inside must not take the place of a newer
+# one that LiteRT's library brings.
+_PROGRAM = select({
+    "//:manylinux": ["-Wl,--wrap=main", "-Wl,--exclude-libs,ALL"],
+    "//conditions:default": [],
+})
+_FOR_PROGRAMS = select({
+    "//:manylinux": ["//tools/manylinux:programs"],
+    "//conditions:default": [],
+})
 
 def plugin_library(name, deps, **kwargs):
     """A shared library that a foreign process loads: exports.lds says what it shows."""
     native.cc_binary(
         name = name,
-        additional_linker_inputs = ["//larq_engine:exports.lds"] + select({
-            "//:manylinux": ["//tools/manylinux:glibc_2_28"],
-            "//conditions:default": [],
-        }),
+        additional_linker_inputs = ["//larq_engine:exports.lds"] + _GLIBC_2_28_STUBS,
         linkopts = _STATIC_CXX_RUNTIME + _exports(name) + _GLIBC_2_28,
         linkshared = True,
-        deps = deps + select({
-            "//:manylinux": ["//tools/manylinux:newer_than_glibc_2_28"],
-            "//conditions:default": [],
-        }),
+        deps = deps + _NEWER_THAN_GLIBC_2_28,
         **kwargs
     )
 
-def device_binary(name, linkopts = [], **kwargs):
+def device_binary(name, deps, additional_linker_inputs = [], linkopts = [], **kwargs):
     """A program that is copied to devices, which may have an older C++ runtime."""
     native.cc_binary(
         name = name,
-        linkopts = _STATIC_CXX_RUNTIME + linkopts,
+        additional_linker_inputs = additional_linker_inputs + _GLIBC_2_28_STUBS,
+        linkopts = _STATIC_CXX_RUNTIME + linkopts + _GLIBC_2_28 + _PROGRAM,
+        deps = deps + _NEWER_THAN_GLIBC_2_28 + _FOR_PROGRAMS,
         **kwargs
     )

@@ -12,7 +12,9 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from check_program import MACHINES
 from elf import read_elf
+from glibc import glibc_problems, newest_needed
 from other_systems import look_at_macos, look_at_windows
 
 
@@ -79,10 +81,8 @@ WHEEL = re.compile(
 ELSEWHERE = re.compile(
     r"larq_engine-[^-]+-py3-none-(macosx_(?P<major>\d+)_(?P<minor>\d+)_arm64|win_amd64)\.whl"
 )
-MACHINES = {"x86_64": "Advanced Micro Devices X86-64", "aarch64": "AArch64", "armv7l": "ARM"}
 # Machines for which NVIDIA has no driver, so the plug-in is their only library.
 WITHOUT_GPUS = ("armv7l",)
-SYSTEM_LIBRARIES = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0"}
 
 
 def problems(wheel: Path) -> list[str]:
@@ -151,14 +151,9 @@ def problems_of_library(
         elf = read_elf(file)
     except ValueError as error:
         return [str(error)]
-    asked = {name for name in elf.imports if "@" in name}
-    # Some versions have no symbol: GLIBC_ABI_DT_RELR asks for a loader that knows packed
-    # relocations.
-    without_symbol = elf.versions - {name.split("@")[1] for name in asked}
-    newest = max(map(glibc_version, elf.versions), default=(0,))
     print(
         f"  {file.name}: {size} bytes, needs {' '.join(sorted(elf.needed))} of glibc"
-        f" {'.'.join(map(str, newest))}"
+        f" {'.'.join(map(str, newest_needed(elf)))}"
     )
 
     found = []
@@ -170,15 +165,7 @@ def problems_of_library(
         found.append(f"size: expected less than {library.largest} bytes, got {size}")
     if not elf.is_stripped:
         found.append("is not stripped")
-    others = sorted(elf.needed - SYSTEM_LIBRARIES)
-    if others:
-        found.append(f"needs {others}; expected none but {sorted(SYSTEM_LIBRARIES)}")
-    for name in sorted(asked):
-        if glibc_version(name.split("@")[1]) > limit:
-            found.append(f"refers to {name}, which is newer than the tag's glibc {limit}")
-    for name in sorted(without_symbol):
-        if glibc_version(name) > limit:
-            found.append(f"needs version {name}, which is newer than the tag's glibc {limit}")
+    found += glibc_problems(elf, limit)
     return found + export_problems(library, elf.exports)
 
 
@@ -187,12 +174,6 @@ def version_problems(library: Library, file: Path, version: str) -> list[str]:
     tell.restype = ctypes.c_char_p
     told = tell().decode()
     return [] if told == version else [f"{library.version}: expected {version}, got {told}"]
-
-
-def glibc_version(name: str) -> tuple[int, ...]:
-    """Returns a version's number. Other libraries' versions count as newest, and are refused."""
-    number = re.fullmatch(r"GLIBC_(\d+(?:\.\d+)+)", name)
-    return tuple(map(int, number[1].split("."))) if number else (sys.maxsize,)
 
 
 failed = False

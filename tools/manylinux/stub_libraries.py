@@ -17,8 +17,13 @@ from pathlib import Path
 NEWEST = (2, 28)
 
 # glibc 2.32 to 2.34 moved libraries into libc, where their names have an old and a new version.
-# Other names with both (librt's, libresolv's) are left out: the plug-in uses none of them.
-MOVED = {"libpthread": re.compile(r"(__)?(pthread|sem)_"), "libdl": re.compile(r"dl[a-z]")}
+# Other names with both (librt's, libresolv's) are left out: the plug-in uses none of them. What
+# starts a program has two versions as well, and was always in libc (constructors.cc).
+MOVED = {
+    "libc": re.compile(r"__libc_start_main$"),
+    "libpthread": re.compile(r"(__)?(pthread|sem)_"),
+    "libdl": re.compile(r"dl[a-z]"),
+}
 
 # Stub: (soname, the files whose names it has). The loader's names are in the stub of libc, which
 # needs the loader: so the plug-in need not name a file whose name differs by architecture.

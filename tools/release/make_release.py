@@ -5,6 +5,7 @@ built, from which commit and with what. Nothing is left in it unless all checks 
   - the tree is a commit, and CHANGELOG.md knows the version;
   - the project has an address (tools/package_page.py), and PyPI would take the packages' pages;
   - build tools are pinned to one version and to the hashes of their files (PINS);
+  - the programs need no newer glibc than the wheels do (tools/check_program.py);
   - wheels are what their tags say (tools/check_wheel.py), and their SBOMs are valid CycloneDX that
     names the libraries' own hashes;
   - the source archive builds a wheel with the same Python files;
@@ -32,7 +33,8 @@ import provenance
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "tools"))
 
-import package_page  # noqa: E402 - it is in tools/
+import check_program  # noqa: E402 - it is in tools/
+import package_page  # noqa: E402
 
 HERE = Path(__file__).parent
 # Pins of the packages that build Python's files, and of the compilers that setup.sh installs.
@@ -41,6 +43,9 @@ PINS = (BUILD_PINS, HERE / "cuda.txt", HERE / "zig.txt")
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
 LIBRARIES = (".so", ".dll", ".dylib")
 SBOM = "/sboms/larq_engine.cdx.json"
+# A program for devices without Python, and the machines that it is released for.
+PROGRAM = "larq_benchmark_model"
+PROGRAM_MACHINES = ("x86_64", "aarch64")
 
 
 class CheckError(Exception):
@@ -118,6 +123,18 @@ def build_wheel(python: Path, source: Path, out: Path, platform_tag: str) -> Pat
     )
     [wheel] = out.glob(f"*{platform_tag}.whl")
     return wheel
+
+
+def build_program(machine: str, version: str, out: Path) -> Path:
+    """Builds the program for a machine and checks what it needs."""
+    other = [] if machine == platform.machine() else [f"--config={machine}"]
+    label = f"larq_engine/benchmark_model:{PROGRAM}"
+    run(ROOT / "tools" / "run_bazel.sh", "build", "--config=manylinux", *other, f"//{label}")
+    built = ROOT / "bazel-bin" / label.replace(":", "/")
+    problems = check_program.program_problems(machine, built)
+    if problems:
+        raise CheckError(f"{PROGRAM} for {machine}: {'; '.join(problems)}")
+    return Path(shutil.copy(built, out / f"{PROGRAM}-{version}-linux_{machine}"))
 
 
 def check_sbom(python: Path, wheel: Path) -> None:
@@ -244,12 +261,18 @@ def release(pythons: list[str], work: Path) -> Path:
         say(f"the wheel for {machine}")
         wheels[machine] = build_wheel(python, ROOT, out, tag)
         check_sbom(python, wheels[machine])
+    programs = []
+    for machine in PROGRAM_MACHINES:
+        if machine in wheels:
+            say(f"{PROGRAM} for {machine}")
+            programs.append(build_program(machine, version, out))
     for line in run(
         sys.executable, ROOT / "tools" / "check_wheel.py", *wheels.values()
     ).splitlines():
         say(line)
     run(python, "-m", "twine", "check", "--strict", archive, *wheels.values())
     here = platform.machine()
+    run(out / f"{PROGRAM}-{version}-linux_{here}", "--list_kernels")
     check_recipe(python, version, wheels[here])
     say("not run here: conda's recipe, which was rendered but not built")
     say("a wheel from the source archive")
@@ -270,7 +293,7 @@ def release(pythons: list[str], work: Path) -> Path:
 
     (out / "SHA256SUMS").write_text(sums(out.iterdir()))
     statement = provenance.statement(
-        artifacts=[archive, *wheels.values()],
+        artifacts=[archive, *wheels.values(), *programs],
         commit=commit,
         version=version,
         pins=PINS,
