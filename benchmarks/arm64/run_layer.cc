@@ -11,6 +11,7 @@
 #include "benchmarks/kernels/conv_problem.h"
 #include "larq_engine/kernels/binary/select.h"
 #include "larq_engine/kernels/layers/select_product.h"
+#include "larq_engine/kernels/pixels/select.h"
 
 namespace larq_engine::benchmarks {
 namespace {

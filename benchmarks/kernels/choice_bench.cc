@@ -22,10 +22,13 @@
 #include "benchmarks/kernels/timing.h"
 #include "larq_engine/kernels/binary/table.h"
 #include "larq_engine/kernels/bytes/select.h"
+#include "larq_engine/kernels/floats/select.h"
 #include "larq_engine/kernels/layers/float_conv2d.h"
 #include "larq_engine/kernels/layers/int8_conv2d.h"
 #include "larq_engine/kernels/layers/select_product.h"
 #include "larq_engine/kernels/layers/signed_dense.h"
+#include "larq_engine/kernels/pixels/select.h"
+#include "larq_engine/kernels/signed_sums/select.h"
 
 namespace larq_engine::benchmarks {
 namespace {

@@ -12,7 +12,7 @@
 #include "larq_engine/kernels/common/aligned_buffer.h"
 #include "larq_engine/kernels/layers/bconv2d.h"
 #include "larq_engine/kernels/layers/select_product.h"
-#include "larq_engine/kernels/pixels/table.h"
+#include "larq_engine/kernels/pixels/select.h"
 
 namespace larq_engine::benchmarks {
 

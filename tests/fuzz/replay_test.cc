@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "larq_engine/kernels/binary/select.h"
-#include "larq_engine/kernels/floats/table.h"
+#include "larq_engine/kernels/floats/select.h"
 #include "larq_engine/kernels/isa/cpu_features.h"
-#include "larq_engine/kernels/signed_sums/table.h"
+#include "larq_engine/kernels/signed_sums/select.h"
 #include "tests/fuzz/byte_source.h"
 #include "tests/fuzz/fuzz_case.h"
 #include "tests/fuzz/fuzz_graph.h"

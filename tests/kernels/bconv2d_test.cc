@@ -9,7 +9,7 @@
 #include "larq_engine/kernels/common/bits.h"
 #include "larq_engine/kernels/layers/reference.h"
 #include "larq_engine/kernels/layers/select_product.h"
-#include "larq_engine/kernels/pixels/table.h"
+#include "larq_engine/kernels/pixels/select.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/seed.h"
 

@@ -14,6 +14,7 @@
 #include "gtest/gtest.h"
 #include "larq_engine/kernels/common/aligned_buffer.h"
 #include "larq_engine/kernels/common/bits.h"
+#include "larq_engine/kernels/floats/select.h"
 #include "larq_engine/kernels/floats/table.h"
 #include "larq_engine/kernels/layers/select_product.h"
 #include "tests/common/guarded_buffer.h"

@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "larq_engine/kernels/common/bits.h"
 #include "larq_engine/kernels/layers/select_product.h"
+#include "larq_engine/kernels/pixels/select.h"
 #include "larq_engine/kernels/pixels/table.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/same_float.h"

@@ -9,7 +9,7 @@
 
 #include "gtest/gtest.h"
 #include "larq_engine/kernels/binary/select.h"
-#include "larq_engine/kernels/pixels/table.h"
+#include "larq_engine/kernels/pixels/select.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/seed.h"
 #include "tests/kernels/row_test.h"

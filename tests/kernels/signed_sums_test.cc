@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "larq_engine/kernels/common/signed_dense_output.h"
 #include "larq_engine/kernels/layers/select_product.h"
+#include "larq_engine/kernels/signed_sums/select.h"
 #include "larq_engine/kernels/signed_sums/table.h"
 #include "tests/common/guarded_buffer.h"
 #include "tests/common/same_float.h"

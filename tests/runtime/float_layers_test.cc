@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "larq_engine/kernels/binary/select.h"
-#include "larq_engine/kernels/floats/table.h"
+#include "larq_engine/kernels/floats/select.h"
 #include "larq_engine/kernels/layers/select_product.h"
 #include "larq_engine/runtime/host/delegate.h"
 #include "larq_engine/runtime/profile.h"

@@ -8,12 +8,6 @@
 namespace larq_engine {
 namespace {
 
-// Tells why a CPU that lacks the ISA cannot run its rows.
-std::string Obstacle(Isa isa) {
-  const std::string lacks = std::string("this CPU has no ") + IsaName(isa);
-  return isa == Isa::kAmxint8 ? lacks + ", or the system withholds it" : lacks;
-}
-
 // Taps that are not whole steps of a row are first copied together. That takes ten instructions a
 // word for taps of two words (counted for 64-bit ARM), assumed to run two a cycle.
 constexpr double kGatherCyclesPerWord = 5;
@@ -100,24 +94,6 @@ Cycles PixelCycles(CpuFeatures cpu, const BgemmRow& row, const BgemmShape& shape
 
 }  // namespace
 
-std::string WhyNoKernel(std::string_view forced, const Isa* isa, std::string_view names) {
-  const std::string kernel = "kernel '" + std::string(forced) + "'";
-  return (isa == nullptr ? "unknown " + kernel : kernel + " cannot run: " + Obstacle(*isa)) +
-         "; expected one of " + std::string(kAutoKernel) + ", " + std::string(kReferenceKernel) +
-         ", " + std::string(names);
-}
-
-std::string NamesOfRows(std::span<const BgemmRow> rows, CpuFeatures cpu,
-                        std::string_view separator) {
-  std::string text;
-  for (const BgemmRow& row : rows) {
-    if (!cpu.Has(row.isa)) continue;
-    if (!text.empty()) text += separator;
-    text += row.name;
-  }
-  return text;
-}
-
 bool PacksTaps(const BgemmRow& row, const BgemmShape& shape) {
   const bool fills_up = shape.k_bits < shape.taps * shape.tap_bits;
   // Both ways find the runs, so their cycles do not count here. One pixel gets the same choice as
@@ -148,15 +124,11 @@ BgemmChoice SelectBgemm(std::span<const BgemmRow> rows, CpuFeatures cpu, const B
            (shape.one_pixel ? ReadCycles(PlaneBytes(row, shape)) : 0);
   };
   BgemmChoice choice;
-  const Isa* forced_isa = nullptr;
-  for (const BgemmRow& row : rows) {
-    if (forced != kAutoKernel && forced != row.name) continue;
-    forced_isa = &row.isa;
-    if (!cpu.Has(row.isa)) continue;
-    if (choice.row == nullptr || cycles(row) < cycles(*choice.row)) choice.row = &row;
-  }
+  choice.row = CheapestRow(rows, cpu, forced, cycles);
   if (choice.row == nullptr) {
-    choice.error = WhyNoKernel(forced, forced_isa, NamesOfRows(rows, cpu, ", "));
+    const BgemmRow* const row = FindRow(rows, forced);
+    choice.error =
+        WhyNoKernel(forced, row == nullptr ? nullptr : &row->isa, NamesOfRows(rows, cpu, ", "));
   }
   return choice;
 }

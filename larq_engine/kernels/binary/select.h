@@ -8,14 +8,9 @@
 #include <string_view>
 
 #include "larq_engine/kernels/binary/table.h"
+#include "larq_engine/kernels/isa/choose_row.h"
 
 namespace larq_engine {
-
-// The forced name that leaves the choice to the cost of each row.
-inline constexpr std::string_view kAutoKernel = "auto";
-
-// The name of ReferenceBconv2d, which needs no row; callers look for it first.
-inline constexpr std::string_view kReferenceKernel = "reference";
 
 // The product that one group of a layer asks for. The choice does not depend on whether tiles are
 // full: rows of a tile that m does not fill cost nothing, or so little (SME2) that a pixel alone
@@ -61,14 +56,6 @@ struct BgemmChoice {
 // there is always a row, since every CPU runs the portable one.
 BgemmChoice SelectBgemm(std::span<const BgemmRow> rows, CpuFeatures cpu, const BgemmShape& shape,
                         std::string_view forced = kAutoKernel);
-
-// Tells why the named kernel is unavailable: there is none of that name, or the CPU lacks its ISA.
-// `names` lists the available ones.
-std::string WhyNoKernel(std::string_view forced, const Isa* isa, std::string_view names);
-
-// Returns the names of the rows that this CPU runs, with the separator between them.
-std::string NamesOfRows(std::span<const BgemmRow> rows, CpuFeatures cpu,
-                        std::string_view separator);
 
 // Returns one line for each row: its estimated cycles, or the reason why it cannot run, with a *
 // before the chosen row.

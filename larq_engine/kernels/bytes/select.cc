@@ -1,7 +1,10 @@
 #include "larq_engine/kernels/bytes/select.h"
 
+#include <limits>
+
 #include "larq_engine/kernels/common/bits.h"
 #include "larq_engine/kernels/common/memory_size.h"
+#include "larq_engine/kernels/isa/choose_row.h"
 
 namespace larq_engine {
 namespace {
@@ -25,13 +28,12 @@ double Int8Cycles(const ByteRow& row, const Int8Conv2dSpec& spec) {
 }
 
 const ByteRow& SelectInt8(CpuFeatures cpu, const Int8Conv2dSpec& spec, std::string_view forced) {
-  const ByteRow* best = &ByteRows().front();
-  for (const ByteRow& row : ByteRows()) {
-    if (row.weight_planes < kPlanes || !cpu.Has(row.isa)) continue;
-    if (row.name == forced) return row;
-    if (Int8Cycles(row, spec) < Int8Cycles(*best, spec)) best = &row;
-  }
-  return *best;
+  const ByteRow* const named = FindRow(ByteRows(), forced);
+  if (named != nullptr && named->weight_planes >= kPlanes && cpu.Has(named->isa)) return *named;
+  return *CheapestRow(ByteRows(), cpu, kAutoKernel, [&](const ByteRow& row) {
+    return row.weight_planes < kPlanes ? std::numeric_limits<double>::infinity()
+                                       : Int8Cycles(row, spec);
+  });
 }
 
 bool PrefersInt8(const ByteRow& row, const Int8Conv2dSpec& spec) {

@@ -36,18 +36,4 @@ constexpr FloatRow kFloatRows[] = {
 
 std::span<const FloatRow> FloatRows() { return kFloatRows; }
 
-const FloatRow& SelectFloats(CpuFeatures cpu) {
-  const FloatRow* best = &FloatRows().front();
-  for (const FloatRow& row : FloatRows()) {
-    if (cpu.Has(row.isa)) best = &row;
-  }
-  return *best;
-}
-
-double FloatCycles(const FloatRow& row, const FloatConv2dSpec& spec) {
-  return static_cast<double>(spec.depth() * spec.out_channels) / row.macs_per_cycle;
-}
-
-bool PrefersFloats(const FloatRow& row) { return row.isa != Isa::kPortable; }
-
 }  // namespace larq_engine

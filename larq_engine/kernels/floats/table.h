@@ -5,7 +5,6 @@
 
 #include <span>
 
-#include "larq_engine/kernels/common/float_conv2d_spec.h"
 #include "larq_engine/kernels/floats/float_product.h"
 #include "larq_engine/kernels/isa/cpu_features.h"
 
@@ -22,15 +21,6 @@ struct FloatRow {
 
 // Returns the rows that this build holds, from the lowest ISA to the highest.
 std::span<const FloatRow> FloatRows();
-
-// Returns the highest row that the CPU has.
-const FloatRow& SelectFloats(CpuFeatures cpu);
-
-// Returns the cycles that one output pixel is expected to take.
-double FloatCycles(const FloatRow& row, const FloatConv2dSpec& spec);
-
-// Tells whether convolutions take no longer with this row than in a host.
-bool PrefersFloats(const FloatRow& row);
 
 }  // namespace larq_engine
 

@@ -79,20 +79,6 @@ double BytesCycles(CpuFeatures cpu, const ByteRow& row, const Bconv2dSpec& spec,
          (expansion + in_parts * WeightParts(row, spec) * product);
 }
 
-// Returns the row of bytes named `forced`, or the cheapest one that the CPU runs.
-const ByteRow* SelectBytes(CpuFeatures cpu, const Bconv2dSpec& spec, std::string_view forced,
-                           bool one_pixel) {
-  const ByteRow* best = nullptr;
-  for (const ByteRow& row : ByteRows()) {
-    if (!cpu.Has(row.isa) || (forced != kAutoKernel && forced != row.name)) continue;
-    if (best == nullptr ||
-        BytesCycles(cpu, row, spec, one_pixel) < BytesCycles(cpu, *best, spec, one_pixel)) {
-      best = &row;
-    }
-  }
-  return best;
-}
-
 }  // namespace
 
 ProductChoice SelectProduct(CpuFeatures cpu, const Bconv2dSpec& spec, std::string_view forced,
@@ -101,7 +87,9 @@ ProductChoice SelectProduct(CpuFeatures cpu, const Bconv2dSpec& spec, std::strin
   shape.one_pixel = one_pixel;
   ProductChoice choice;
   choice.planes = SelectBgemm(BgemmRows(), cpu, shape, forced).row;
-  choice.bytes = SelectBytes(cpu, spec, forced, one_pixel);
+  choice.bytes = CheapestRow(ByteRows(), cpu, forced, [&](const ByteRow& row) {
+    return BytesCycles(cpu, row, spec, one_pixel);
+  });
   if (choice.planes != nullptr) choice.cycles = PlanesCycles(cpu, *choice.planes, spec, one_pixel);
   double bytes_cycles = 0;
   if (choice.bytes != nullptr) bytes_cycles = BytesCycles(cpu, *choice.bytes, spec, one_pixel);
@@ -132,12 +120,8 @@ ProductChoice SelectProduct(CpuFeatures cpu, const Bconv2dSpec& spec, std::strin
 }
 
 const Isa* IsaOfKernel(std::string_view name) {
-  for (const BgemmRow& row : BgemmRows()) {
-    if (name == row.name) return &row.isa;
-  }
-  for (const ByteRow& row : ByteRows()) {
-    if (name == row.name) return &row.isa;
-  }
+  if (const BgemmRow* row = FindRow(BgemmRows(), name)) return &row->isa;
+  if (const ByteRow* row = FindRow(ByteRows(), name)) return &row->isa;
   return nullptr;
 }
 
@@ -150,11 +134,9 @@ CpuFeatures AllowedFeatures(CpuFeatures cpu, std::string_view forced) {
 }
 
 std::string NamesOfKernels(CpuFeatures cpu, std::string_view separator) {
-  std::string text = NamesOfRows(BgemmRows(), cpu, separator);
-  for (const ByteRow& row : ByteRows()) {
-    if (cpu.Has(row.isa)) text += std::string(separator) + row.name;
-  }
-  return text;
+  // Every CPU runs a row of each.
+  return NamesOfRows(BgemmRows(), cpu, separator) + std::string(separator) +
+         NamesOfRows(ByteRows(), cpu, separator);
 }
 
 }  // namespace larq_engine

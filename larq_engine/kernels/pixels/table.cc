@@ -27,12 +27,4 @@ constexpr PixelOpsRow kPixelOpsRows[] = {
 
 std::span<const PixelOpsRow> PixelOpsRows() { return kPixelOpsRows; }
 
-const PixelOps& SelectPixelOps(CpuFeatures cpu) {
-  const PixelOps* best = &kPixelOpsPortable;
-  for (const PixelOpsRow& row : PixelOpsRows()) {
-    if (cpu.Has(row.isa)) best = row.ops;
-  }
-  return *best;
-}
-
 }  // namespace larq_engine

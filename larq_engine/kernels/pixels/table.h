@@ -17,9 +17,6 @@ struct PixelOpsRow {
 // Returns the rows that this build holds, from the lowest ISA to the highest.
 std::span<const PixelOpsRow> PixelOpsRows();
 
-// Returns the highest row that the CPU has.
-const PixelOps& SelectPixelOps(CpuFeatures cpu);
-
 }  // namespace larq_engine
 
 #endif  // LARQ_ENGINE_KERNELS_PIXELS_TABLE_H_

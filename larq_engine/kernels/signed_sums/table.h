@@ -2,10 +2,8 @@
 #ifndef LARQ_ENGINE_KERNELS_SIGNED_SUMS_TABLE_H_
 #define LARQ_ENGINE_KERNELS_SIGNED_SUMS_TABLE_H_
 
-#include <cstdint>
 #include <span>
 
-#include "larq_engine/kernels/common/signed_dense_output.h"
 #include "larq_engine/kernels/isa/cpu_features.h"
 #include "larq_engine/kernels/signed_sums/signed_sums.h"
 
@@ -19,12 +17,6 @@ struct SignedSumsRow {
 
 // Returns the rows that this build holds, from the lowest ISA to the highest.
 std::span<const SignedSumsRow> SignedSumsRows();
-
-// Returns the highest row that the CPU has.
-const SignedSumsRow& SelectSignedSums(CpuFeatures cpu);
-
-// Tells whether a dense layer is faster from bits than in a host that unpacks the weights.
-bool PrefersSignedSums(const SignedSumsRow& row, const SignedDenseSize& size);
 
 }  // namespace larq_engine
 

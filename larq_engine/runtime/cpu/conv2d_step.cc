@@ -1,4 +1,5 @@
 // CONV_2D and DEPTHWISE_CONV_2D of the host on floats.
+#include "larq_engine/kernels/floats/select.h"
 #include "larq_engine/kernels/layers/float_conv2d.h"
 #include "larq_engine/kernels/layers/select_product.h"
 #include "larq_engine/runtime/cpu/step.h"

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "larq_engine/kernels/bytes/select.h"
-#include "larq_engine/kernels/floats/table.h"
+#include "larq_engine/kernels/floats/select.h"
 #include "larq_engine/kernels/layers/select_product.h"
-#include "larq_engine/kernels/pixels/table.h"
-#include "larq_engine/kernels/signed_sums/table.h"
+#include "larq_engine/kernels/pixels/select.h"
+#include "larq_engine/kernels/signed_sums/select.h"
 #include "larq_engine/runtime/cpu/cpu_segment.h"
 #include "larq_engine/runtime/cpu/step_seconds.h"
 #include "larq_engine/runtime/usable_cpus.h"

@@ -6,6 +6,7 @@
 #include "larq_engine/kernels/layers/select_product.h"
 #include "larq_engine/kernels/layers/signed_bytes.h"
 #include "larq_engine/kernels/layers/signed_dense.h"
+#include "larq_engine/kernels/signed_sums/select.h"
 #include "larq_engine/runtime/cpu/int8_row.h"
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/cpu/step_pixels.h"

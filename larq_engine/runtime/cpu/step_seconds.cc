@@ -1,9 +1,10 @@
 #include "larq_engine/runtime/cpu/step_seconds.h"
 
 #include "larq_engine/kernels/bytes/select.h"
+#include "larq_engine/kernels/floats/select.h"
 #include "larq_engine/kernels/floats/table.h"
 #include "larq_engine/kernels/layers/select_product.h"
-#include "larq_engine/kernels/signed_sums/table.h"
+#include "larq_engine/kernels/signed_sums/select.h"
 #include "larq_engine/runtime/ops/tensor_info.h"
 
 namespace larq_engine {

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "larq_engine/kernels/common/aligned_buffer.h"
 #include "larq_engine/kernels/layers/select_product.h"
-#include "larq_engine/kernels/pixels/table.h"
+#include "larq_engine/kernels/pixels/select.h"
 #include "larq_engine/runtime/ops/op_error.h"
 #include "larq_engine/runtime/ops/op_table.h"
 #include "tests/host/model_builder.h"

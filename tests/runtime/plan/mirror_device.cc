@@ -9,7 +9,7 @@
 #include "larq_engine/kernels/binary/table.h"
 #include "larq_engine/kernels/common/aligned_buffer.h"
 #include "larq_engine/kernels/common/bits.h"
-#include "larq_engine/kernels/pixels/table.h"
+#include "larq_engine/kernels/pixels/select.h"
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/ops/op_error.h"
 

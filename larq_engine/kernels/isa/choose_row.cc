@@ -1,0 +1,17 @@
+#include "larq_engine/kernels/isa/choose_row.h"
+
+namespace larq_engine {
+
+std::string Obstacle(Isa isa) {
+  const std::string lacks = std::string("this CPU has no ") + IsaName(isa);
+  return isa == Isa::kAmxint8 ? lacks + ", or the system withholds it" : lacks;
+}
+
+std::string WhyNoKernel(std::string_view forced, const Isa* isa, std::string_view names) {
+  const std::string kernel = "kernel '" + std::string(forced) + "'";
+  return (isa == nullptr ? "unknown " + kernel : kernel + " cannot run: " + Obstacle(*isa)) +
+         "; expected one of " + std::string(kAutoKernel) + ", " + std::string(kReferenceKernel) +
+         ", " + std::string(names);
+}
+
+}  // namespace larq_engine
