@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes the aarch64 wheel and tests it in emulated Python and LiteRT:
+# Makes the aarch64 wheel and tests it in emulated Python and LiteRT; builds the released program for
+# it, and looks at what it needs and whether it starts:
 #
 #   tools/test_arm64.sh [PYTEST_OPTION...]
 set -euo pipefail
@@ -10,6 +11,11 @@ if [[ ! -e .emulation/arm64/.setup-arm64 ]]; then
   exit 77
 fi
 LARQ_ENGINE_WARNINGS_ARE_ERRORS=1 tools/make_wheels.sh manylinux_2_28_aarch64
+tools/run_bazel.sh build --noshow_progress --config=manylinux --config=aarch64 \
+  //larq_engine/benchmark_model:larq_benchmark_model
+program=bazel-bin/larq_engine/benchmark_model/larq_benchmark_model
+.venv/bin/python tools/check_program.py aarch64 "$program"
+tools/qemu_aarch64.sh "$program" --list_kernels
 packages=.build/arm64
 rm -rf "$packages"
 # pip refuses a wheel whose tag is for another machine.
