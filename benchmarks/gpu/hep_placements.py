@@ -15,7 +15,7 @@ from pathlib import Path
 import larq_engine
 from benchmarks.gpu.bench import Record
 from benchmarks.placing import hep_tables
-from larq_engine.placing.profile_file import Profile
+from larq_engine.placing.profile import Profile
 
 _THREADS = 8
 _ROUNDS = 3

@@ -23,7 +23,7 @@ from benchmarks.placing import hep_bnn
 from larq_engine.placing.costs import choose_devices, costs_of
 from larq_engine.placing.greedy import greedy
 from larq_engine.placing.problem import cost_of
-from larq_engine.placing.profile_file import Measurement, Profile
+from larq_engine.placing.profile import Measurement, Profile
 from larq_engine.placing.solve import solve
 from larq_engine.python.text_table import align_columns
 

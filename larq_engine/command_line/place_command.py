@@ -11,7 +11,7 @@ from larq_engine.python.whole_files import write_files
 
 if TYPE_CHECKING:
     from larq_engine.placing.api import PlacedModel
-    from larq_engine.placing.profile_file import Profile
+    from larq_engine.placing.profile import Profile
 
 
 def add_parser(commands: Any) -> None:

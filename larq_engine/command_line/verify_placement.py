@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from larq_engine.placing.device_names import device_title
 from larq_engine.placing.placement import PlacedOp, Placement
-from larq_engine.placing.profile_file import Profile
+from larq_engine.placing.profile import Profile
 from larq_engine.placing.unplaced import Verified
 from larq_engine.profiling import turns
 from larq_engine.profiling.machine import cpu_name

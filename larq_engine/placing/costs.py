@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from larq_engine.placing.problem import HOST, Array, Gain, Problem, ProblemValue
-from larq_engine.placing.profile_file import HOST_MEMORY, Device, Link, Measurement, Profile
+from larq_engine.placing.profile import HOST_MEMORY, Device, Link, Measurement, Profile
 
 
 @dataclass(frozen=True)

@@ -11,16 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from larq_engine.placing.json_fields import Fields, load_object
-from larq_engine.placing.profile_file import (
-    Device,
-    Link,
-    Measurement,
-    Op,
-    Profile,
-    Timing,
-    check_profile,
-    read_link,
-)
+from larq_engine.placing.profile import Device, Link, Measurement, Op, Profile, Timing
+from larq_engine.placing.profile_checks import check_profile
+from larq_engine.placing.profile_file import read_link
 
 VERSION = 1
 

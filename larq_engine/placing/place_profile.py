@@ -18,7 +18,7 @@ from larq_engine.placing.placement import (
     run_name,
 )
 from larq_engine.placing.problem import moves_of
-from larq_engine.placing.profile_file import Device, Profile
+from larq_engine.placing.profile import Device, Profile
 from larq_engine.placing.solve import Solution, solve
 from larq_engine.placing.split import (
     Split,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from larq_engine.placing.device_names import device_title, memory_title
-from larq_engine.placing.profile_file import ModelIdentity
+from larq_engine.placing.profile import ModelIdentity
 from larq_engine.placing.unplaced import Unplaced, Verified
 from larq_engine.python.text_table import align_columns, counted, printable
 

@@ -14,7 +14,7 @@ from larq_engine.placing.placement import (
     Placement,
     SecondHalf,
 )
-from larq_engine.placing.profile_file import ModelIdentity, Op, Profile
+from larq_engine.placing.profile import ModelIdentity, Op, Profile
 from larq_engine.placing.unplaced import Unplaced, Verified
 from larq_engine.python.whole_files import is_tflite, read_file
 
@@ -45,13 +45,7 @@ def read_placement(path: str | os.PathLike[str], profile: Profile) -> Placement:
 
 def _parse(content: bytes, profile: Profile, name: str) -> Placement:
     """Reads the bytes of a file, which does not tell whether the placement may fall back."""
-    fields = load_object(
-        content,
-        name,
-        "larq_engine_placement",
-        VERSION,
-        _ADVICE,
-    )
+    fields = load_object(content, name, "larq_engine_placement", VERSION, _ADVICE)
     model = fields.part("model")
     threads = fields.count("threads", least=1)
     known = {op.node: op for op in profile.ops}

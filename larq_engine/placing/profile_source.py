@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from larq_engine.placing.json_fields import load_object
-from larq_engine.placing.profile_file import ADVICE, Profile, check_profile, parse_profile
+from larq_engine.placing.profile import Profile
+from larq_engine.placing.profile_checks import check_profile
+from larq_engine.placing.profile_file import ADVICE, parse_profile
 from larq_engine.python.whole_files import read_file
 
 # Files of larq_benchmark_model begin with this key, whose value is the version.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from larq_engine.placing.costs import Costs, costs_of, measured_at
 from larq_engine.placing.problem import cost_of
-from larq_engine.placing.profile_file import Device, Profile, Total
+from larq_engine.placing.profile import Device, Profile, Total
 
 _HOST = "host"
 

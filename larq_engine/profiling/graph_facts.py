@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from larq_engine.converter.graph import Tensor
 from larq_engine.converter.layer_names import name_layer
 from larq_engine.converter.macs import count_macs
-from larq_engine.placing import profile_file as file
+from larq_engine.placing.profile import Op, Value
 from larq_engine.profiling.network import Network
 
 
@@ -25,7 +25,7 @@ class GraphFacts:
         self._sizes = sizes
         self._times = times
 
-    def values(self) -> Iterator[file.Value]:
+    def values(self) -> Iterator[Value]:
         """Yields values in the order in which they are made."""
         network = self._network
         for number, tensor in enumerate(network.values()):
@@ -36,15 +36,15 @@ class GraphFacts:
                 kind = "input"
             size = self._sizes[tensor]
             by_batch = {batch: size * times for batch, times in self._times.items()}
-            yield file.Value(number, tensor.name, by_batch, kind)
+            yield Value(number, tensor.name, by_batch, kind)
 
-    def ops(self) -> Iterator[file.Op]:
+    def ops(self) -> Iterator[Op]:
         """Yields operators in the order of execution."""
         network = self._network
         number = {tensor: n for n, tensor in enumerate(network.values())}
         for position, (node, op) in enumerate(zip(network.nodes, network.ops, strict=True)):
             macs = count_macs(op)
-            yield file.Op(
+            yield Op(
                 id=position,
                 node=node,
                 op=op.kind,

@@ -6,7 +6,7 @@ import numpy as np
 
 from larq_engine.converter import lce_ops, schema
 from larq_engine.converter.graph import Graph, Op, Tensor
-from larq_engine.placing.profile_file import HOST_MEMORY, Link
+from larq_engine.placing.profile import HOST_MEMORY, Link
 from larq_engine.profiling.network import Cut
 from larq_engine.profiling.run_config import RunConfig, Runner, open_part, seconds_of
 from larq_engine.python.library import TRANSFER

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from larq_engine.placing import profile_file as file
+from larq_engine.placing.profile import Device, ModelIdentity, Profile, Timing, Total
 from larq_engine.profiling import machine
 from larq_engine.profiling.empty import EmptyRun
 from larq_engine.profiling.limits import Limits
@@ -35,7 +35,7 @@ class Samples:
     """
 
     wholes: list[WholeTimes] = field(default_factory=list)
-    cut: dict[Key, file.Timing] = field(default_factory=dict)
+    cut: dict[Key, Timing] = field(default_factory=dict)
     joules: dict[Key | ModelRun, float | None] = field(default_factory=dict)
     is_right: set[Key] = field(default_factory=set)
     wrong: list[str] = field(default_factory=list)
@@ -69,7 +69,7 @@ def make_result(
     totals = [
         (
             whole,
-            file.Total(
+            Total(
                 facts.batch_of[whole.model_run.times],
                 whole.model_run.config.device,
                 whole.model_run.config.threads,
@@ -96,9 +96,9 @@ def make_result(
         )
         for key in sorted(rows.rows, key=place_in_file)
     ]
-    profile = file.Profile(
+    profile = Profile(
         engine=library.version(),
-        model=file.ModelIdentity(
+        model=ModelIdentity(
             request.name, hashlib.sha256(request.content).hexdigest(), len(request.content)
         ),
         values=tuple(facts.values()),
@@ -127,11 +127,11 @@ def _energy(sources: Mapping[str, str]) -> str:
     return "; ".join(f"{device}: {source}" for device, source in told.items())
 
 
-def _devices(request: Request, cpu: str, runtime: str | None) -> Iterator[file.Device]:
+def _devices(request: Request, cpu: str, runtime: str | None) -> Iterator[Device]:
     for device in request.devices:
         if device == CPU:
-            yield file.Device(CPU, f"larq_engine {library.version()} on {cpu}", "host")
+            yield Device(CPU, f"larq_engine {library.version()} on {cpu}", "host")
         elif device == HOST:
-            yield file.Device(HOST, machine.host_title(runtime), "host")
+            yield Device(HOST, machine.host_title(runtime), "host")
         else:
-            yield file.Device(device, request.gpus[device], device)
+            yield Device(device, request.gpus[device], device)

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from larq_engine.converter.graph import Tensor
-from larq_engine.placing import profile_file as file
 from larq_engine.placing.json_fields import Fields
+from larq_engine.placing.profile import Device, Link, Measurement, ModelIdentity, Profile, Total
 from larq_engine.profiling.graph_facts import GraphFacts
 from larq_engine.profiling.links import UNBOUNDED, fit
 from larq_engine.profiling.network import Network
@@ -82,7 +82,7 @@ class Measured:
         """Tells whether the model was measured."""
         return len(model) == self.size and zlib.crc32(model) == self.crc32
 
-    def profile_of(self, model: bytes) -> file.Profile:
+    def profile_of(self, model: bytes) -> Profile:
         """Makes the profile; `model` is what was measured.
 
         Raises:
@@ -93,12 +93,12 @@ class Measured:
         facts = GraphFacts(network, {t: _bytes_of(t) for t in network.values()}, {rows.batch: 1})
         gpu = self._gpu()
         devices = [
-            file.Device(CPU, f"larq_engine {self.engine} on {self.machine['cpu']}", HOST),
-            file.Device(HOST, "LiteRT with XNNPACK", HOST),
+            Device(CPU, f"larq_engine {self.engine} on {self.machine['cpu']}", HOST),
+            Device(HOST, "LiteRT with XNNPACK", HOST),
         ]
         links = []
         if gpu is not None:
-            devices.append(file.Device(gpu, gpu, gpu))
+            devices.append(Device(gpu, gpu, gpu))
             links = [self._link(HOST, gpu, gpu), self._link(gpu, HOST, CPU)]
         for way in (self.single, self.fused, self.host):
             rows.add_steps(way)
@@ -106,19 +106,17 @@ class Measured:
         if gpu is None:
             rows.add_host(self.fused)
         rows.add_host(self.host)
-        return file.Profile(
+        return Profile(
             engine=self.engine,
-            model=file.ModelIdentity(self.name, hashlib.sha256(model).hexdigest(), self.size),
+            model=ModelIdentity(self.name, hashlib.sha256(model).hexdigest(), self.size),
             values=tuple(facts.values()),
             ops=tuple(facts.ops()),
             devices=tuple(devices),
             links=tuple(links),
             measurements=tuple(rows.measurements.values()),
             totals=(
-                file.Total(
-                    rows.batch, gpu or CPU, self.threads, summarize(self.fused.seconds.tolist())
-                ),
-                file.Total(rows.batch, HOST, self.threads, summarize(self.host.seconds.tolist())),
+                Total(rows.batch, gpu or CPU, self.threads, summarize(self.fused.seconds.tolist())),
+                Total(rows.batch, HOST, self.threads, summarize(self.host.seconds.tolist())),
             ),
             machine=self.machine,
             energy="not available: larq_benchmark_model reads no counters",
@@ -128,7 +126,7 @@ class Measured:
         """Returns the device beside the CPU that steps ran on, if there is one."""
         return next((step["device"] for step in self.fused.steps if step["device"] != CPU), None)
 
-    def _link(self, source: str, target: str, device: str) -> file.Link:
+    def _link(self, source: str, target: str, device: str) -> Link:
         """Fits a link to the copies to `device`, of all sizes that the model has."""
         times = [
             (step["bytes"], max(seconds, _LEAST_SECONDS))
@@ -137,7 +135,7 @@ class Measured:
             if step["op"] == TRANSFER and step["device"] == device
             for seconds in step["seconds"]
         ]
-        return file.Link(source, target, *(fit(times) if times else (0.0, UNBOUNDED)))
+        return Link(source, target, *(fit(times) if times else (0.0, UNBOUNDED)))
 
 
 class _Rows:
@@ -148,7 +146,7 @@ class _Rows:
         self.batch = max(shape[0], 1) if shape else 1
         self._threads = measured.threads
         self._op_of = {node: op for op, node in enumerate(network.nodes)}
-        self.measurements: dict[tuple[tuple[int, ...], str, str | None], file.Measurement] = {}
+        self.measurements: dict[tuple[tuple[int, ...], str, str | None], Measurement] = {}
 
     def add_steps(self, way: _Way) -> None:
         """Adds a row for each group of steps that ran together."""
@@ -178,7 +176,7 @@ class _Rows:
     ) -> None:
         key = (ops, device, kernel)
         if ops and key not in self.measurements:
-            self.measurements[key] = file.Measurement(
+            self.measurements[key] = Measurement(
                 *(ops, self.batch, device, self._threads, kernel),
                 summarize(seconds.tolist()),
                 source=source,

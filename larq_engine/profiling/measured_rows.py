@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from larq_engine.placing.profile_file import Measurement, Profile
+from larq_engine.placing.profile import Measurement, Profile
 from larq_engine.python.profile import Columns, ProfileRow
 
 _TITLES = ("ops", "op", "layer", "batch", "device", "threads", "kernel", "ms", "%", "quartiles",

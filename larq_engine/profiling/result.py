@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from larq_engine.placing.profile_file import Link, Profile, write_profile
+from larq_engine.placing.profile import Link, Profile
+from larq_engine.placing.profile_file import write_profile
 from larq_engine.profiling.measured_rows import (
     MeasuredRow,
     columns,

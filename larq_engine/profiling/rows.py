@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from larq_engine.placing import profile_file as file
+from larq_engine.placing.profile import Link, Measurement, Timing, Total
 from larq_engine.profiling.run_config import CPU, HOST
 from larq_engine.profiling.whole import ModelRun, WholeTimes
 
@@ -38,7 +38,7 @@ class Share:
         missing: Operators that have no row.
     """
 
-    total: file.Total
+    total: Total
     rows: float
     cut: float
     missing: tuple[int, ...]
@@ -57,10 +57,10 @@ class Share:
         return 100 * (seconds / self.total.seconds.median - 1)
 
 
-def summarize(samples: Sequence[float], base: float = 0.0) -> file.Timing:
+def summarize(samples: Sequence[float], base: float = 0.0) -> Timing:
     """Returns median, quartiles and number of the samples, each less `base`."""
     low, median, high = np.maximum(np.percentile(samples, [25, 50, 75]) - base, 0.0)
-    return file.Timing(float(median), float(low), float(high), len(samples))
+    return Timing(float(median), float(low), float(high), len(samples))
 
 
 class Rows:
@@ -76,14 +76,14 @@ class Rows:
     def __init__(
         self,
         wholes: Sequence[WholeTimes],
-        cut: Mapping[Key, file.Timing],
+        cut: Mapping[Key, Timing],
         is_right: set[Key],
         batch_of: Mapping[int, int],
     ) -> None:
         self._wholes = wholes
         self._cut = cut
         self._batch_of = batch_of
-        self.rows: dict[Key, file.Measurement] = {}
+        self.rows: dict[Key, Measurement] = {}
         for whole in wholes:
             for ops, kernel in whole.layout.groups.items():
                 device = _device_of(ops, whole)
@@ -95,8 +95,8 @@ class Rows:
                 seconds = _scale(timing, self._factor(key))
                 self.rows[key] = self._row(key, seconds, timing.median)
 
-    def _row(self, key: Key, seconds: file.Timing, cut: float | None) -> file.Measurement:
-        return file.Measurement(
+    def _row(self, key: Key, seconds: Timing, cut: float | None) -> Measurement:
+        return Measurement(
             ops=key.ops,
             batch=self._batch_of[key.times],
             device=key.device,
@@ -127,7 +127,7 @@ class Rows:
             return float(np.median(whole.rest)) / total
         return 1.0
 
-    def share(self, whole: WholeTimes, total: file.Total, links: Sequence[file.Link]) -> Share:
+    def share(self, whole: WholeTimes, total: Total, links: Sequence[Link]) -> Share:
         """Adds up the rows that a whole model is made of."""
         model_run, layout = whole.model_run, whole.layout
         config = model_run.config
@@ -161,6 +161,6 @@ def _key(model_run: ModelRun, ops: tuple[int, ...], device: str, kernel: str | N
     return Key(ops, device, model_run.config.threads, model_run.times, kernel)
 
 
-def _scale(timing: file.Timing, factor: float) -> file.Timing:
+def _scale(timing: Timing, factor: float) -> Timing:
     assert timing.q1 is not None and timing.q3 is not None
-    return file.Timing(timing.median * factor, timing.q1 * factor, timing.q3 * factor, timing.runs)
+    return Timing(timing.median * factor, timing.q1 * factor, timing.q3 * factor, timing.runs)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from larq_engine.placing.profile_file import Total
+from larq_engine.placing.profile import Total
 from larq_engine.reporting import units
 from larq_engine.reporting.study import OpStudy, Study
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from larq_engine.placing.profile_file import Timing
+from larq_engine.placing.profile import Timing
 from larq_engine.reporting.drawing import Box, Drawing, Label, Line, Point, Shape, shortened
 
 _LEFT, _BARS, _VALUES = 12.0, 640.0, 220.0

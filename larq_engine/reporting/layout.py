@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from larq_engine.placing.profile_file import Profile
+from larq_engine.placing.profile import Profile
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Makes the drawings of a report."""
 
-from larq_engine.placing.profile_file import Timing, Total
+from larq_engine.placing.profile import Timing, Total
 from larq_engine.reporting import card, tables, units
 from larq_engine.reporting.charts import Bar, Bars, Series, draw_bars, draw_curves
 from larq_engine.reporting.drawing import Drawing

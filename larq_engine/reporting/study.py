@@ -8,7 +8,7 @@ from larq_engine.placing import split as splitting
 from larq_engine.placing.costs import Costs, costs_of, measured_at
 from larq_engine.placing.placement import Elsewhere, PlacedOp, Placement, SecondHalf
 from larq_engine.placing.problem import gains_of, moves_of
-from larq_engine.placing.profile_file import Measurement, Op, Profile, Timing, Total, Value
+from larq_engine.placing.profile import Measurement, Op, Profile, Timing, Total, Value
 from larq_engine.placing.unplaced import Unplaced, find_unplaced, total_of
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from larq_engine.placing.device_names import memory_title
 from larq_engine.placing.placement import GOALS, Placement
-from larq_engine.placing.profile_file import Device, Measurement, Timing
+from larq_engine.placing.profile import Device, Measurement, Timing
 from larq_engine.reporting import units
 from larq_engine.reporting.study import OpStudy, Study
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from larq_engine.placing.profile_file import Measurement
+from larq_engine.placing.profile import Measurement
 from larq_engine.reporting import tables
 from larq_engine.reporting.study import Move, OpStudy, Study
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from larq_engine.batch.best_batch import best_batch
-from larq_engine.placing.profile_file import Profile, Timing, Total, write_profile
+from larq_engine.placing.profile import Profile, Timing, Total
+from larq_engine.placing.profile_file import write_profile
 from tests.placing.profiles import profile
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 import larq_engine
-from larq_engine.placing.profile_file import Profile
+from larq_engine.placing.profile import Profile
 from tests.converter.frameworks import require_keras
 
 require_keras()

@@ -7,7 +7,8 @@ import pytest
 from benchmarks.gpu import hep_placements
 from benchmarks.placing import hep_tables
 from benchmarks.placing.hep_tables import Configuration
-from larq_engine.placing.profile_file import Profile, parse_profile
+from larq_engine.placing.profile import Profile
+from larq_engine.placing.profile_file import parse_profile
 from tests.placing.profiles import encoded, fields
 
 # Milliseconds at a batch of 2: pooling, then two convolutions. The GPU cannot pool, and one of its

@@ -8,7 +8,8 @@ import pytest
 
 from benchmarks.placing import lce_figures
 from benchmarks.placing.lce_figures import CLASSES, Network, Part, classes_of, network_of
-from larq_engine.placing.profile_file import Op, parse_profile
+from larq_engine.placing.profile import Op
+from larq_engine.placing.profile_file import parse_profile
 from tests.reporting.profiles import residual_fields, residual_profile
 
 BLOCKS = 16

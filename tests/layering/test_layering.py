@@ -376,6 +376,7 @@ MAY_IMPORT = {
     ),
     "larq_engine/profiling/": (
         "larq_engine.converter",
+        "larq_engine.placing.profile",
         "larq_engine.placing.profile_file",
         "larq_engine.profiling",
         "larq_engine.python",

@@ -5,7 +5,8 @@ import json
 from typing import Any
 
 from larq_engine.converter import schema
-from larq_engine.placing.profile_file import Profile, parse_profile
+from larq_engine.placing.profile import Profile
+from larq_engine.placing.profile_file import parse_profile
 
 
 def fields() -> dict[str, Any]:

@@ -16,7 +16,8 @@ from larq_engine.placing.device_file import (
     shipped_devices,
 )
 from larq_engine.placing.place_profile import place_profile
-from larq_engine.placing.profile_file import Measurement, Profile, Timing, parse_profile
+from larq_engine.placing.profile import Measurement, Profile, Timing
+from larq_engine.placing.profile_file import parse_profile
 from larq_engine.placing.unplaced import find_unplaced
 from tests.placing.profiles import encoded, fields, profile
 

@@ -7,7 +7,8 @@ import pytest
 import larq_engine
 from larq_engine.placing.place_profile import place_profile
 from larq_engine.placing.placement_file import read_placement
-from larq_engine.placing.profile_file import Profile, parse_profile
+from larq_engine.placing.profile import Profile
+from larq_engine.placing.profile_file import parse_profile
 from tests.reporting.profiles import placement_fields, residual_fields, residual_profile
 
 

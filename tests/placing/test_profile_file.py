@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from larq_engine.placing.profile import Timing
 from larq_engine.placing.profile_file import (
-    Timing,
     format_profile,
     parse_profile,
     read_profile,

@@ -11,7 +11,8 @@ import pytest
 from larq_engine.placing import split as splitting
 from larq_engine.placing.place_profile import place_profile
 from larq_engine.placing.placement import Placement
-from larq_engine.placing.profile_file import Profile, parse_profile
+from larq_engine.placing.profile import Profile
+from larq_engine.placing.profile_file import parse_profile
 from tests.placing.profiles import encoded, fields
 
 _MEMORY = {"cpu": "host", "cuda": "cuda"}

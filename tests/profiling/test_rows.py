@@ -2,7 +2,7 @@
 
 import pytest
 
-from larq_engine.placing.profile_file import Timing, Total
+from larq_engine.placing.profile import Timing, Total
 from larq_engine.profiling.rows import Key, Rows
 from larq_engine.profiling.run_config import RunConfig
 from larq_engine.profiling.whole import Layout, ModelRun, WholeTimes

@@ -12,7 +12,8 @@ import ray
 
 import larq_engine
 from larq_engine.batch import Predictor, ray_data
-from larq_engine.placing.profile_file import Timing, Total, write_profile
+from larq_engine.placing.profile import Timing, Total
+from larq_engine.placing.profile_file import write_profile
 from tests.placing.profiles import profile
 from tests.ray import workers
 from tests.ray.conftest import OBJECT_STORE_BYTES

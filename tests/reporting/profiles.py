@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from larq_engine.placing.profile_file import Profile, parse_profile
+from larq_engine.placing.profile import Profile
+from larq_engine.placing.profile_file import parse_profile
 
 DEVICES = [
     {"name": "cpu", "title": "larq_engine on a CPU", "memory": "host"},

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from larq_engine.placing.profile_file import ModelIdentity, Op, Profile, Value
+from larq_engine.placing.profile import ModelIdentity, Op, Profile, Value
 from larq_engine.reporting.layout import lay_out
 
 

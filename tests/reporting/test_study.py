@@ -8,7 +8,8 @@ import pytest
 import larq_engine
 from larq_engine.placing.place_profile import place_profile
 from larq_engine.placing.placement_file import read_placement
-from larq_engine.placing.profile_file import Profile, parse_profile
+from larq_engine.placing.profile import Profile
+from larq_engine.placing.profile_file import parse_profile
 from larq_engine.reporting import tables
 from larq_engine.reporting.study import Study, make_study
 from tests.reporting.profiles import residual_fields, write_pair
