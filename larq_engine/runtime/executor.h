@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "larq_engine/runtime/ops/host_comparison.h"
 #include "larq_engine/runtime/plan/program.h"
 #include "larq_engine/runtime/profile.h"
 
@@ -138,13 +139,8 @@ class Executor {
   virtual std::vector<double> Seconds(const Program& program, std::span<const size_t> ops,
                                       int host_threads) const = 0;
 
-  // Tells whether the device computes a dense layer from bits sooner than a host computes it from
-  // unpacked weights.
-  virtual bool ReadsBitsFaster(const SignedDenseSize&) const { return false; }
-  // Tells whether the device computes this convolution sooner than a host.
-  virtual bool ConvolvesFaster(const Int8Conv2dSpec&) const { return false; }
-  // Tells whether the device computes convolutions of floats as soon as a host.
-  virtual bool ConvolvesFloats() const { return false; }
+  // Compares the device with a host for an operator of the host whose form we compute.
+  virtual HostComparison CompareWithHost(const KnownOp& row, const OpInfo& op) const = 0;
 
   // Prepares `ops` to run in this order. `is_shared` tells for each of the program's values whether
   // others than this segment use it, so that it has a place in SegmentRun. Throws OpError.

@@ -43,16 +43,20 @@ std::vector<double> CpuExecutor::Seconds(const Program& program, std::span<const
 }
 
 // A kernel that is forced does not count, because the host's floats differ from ours.
-bool CpuExecutor::ReadsBitsFaster(const SignedDenseSize& size) const {
-  return PrefersSignedSums(SelectSignedSums(DetectCpuFeatures()), size);
-}
-
-bool CpuExecutor::ConvolvesFaster(const Int8Conv2dSpec& spec) const {
-  return PrefersInt8(SelectInt8(DetectCpuFeatures(), spec, kAutoKernel), spec);
-}
-
-bool CpuExecutor::ConvolvesFloats() const {
-  return PrefersFloats(SelectFloats(DetectCpuFeatures()));
+HostComparison CpuExecutor::CompareWithHost(const KnownOp& row, const OpInfo& op) const {
+  if (row.IsForGpusOnly(op)) return HostComparison::kCannot;
+  if (row.form == OpForm::kWeightBits) {
+    const bool is_faster = PrefersSignedSums(SelectSignedSums(DetectCpuFeatures()),
+                                             SignedDenseOp::Size(op));
+    return is_faster ? HostComparison::kFaster : HostComparison::kSlower;
+  }
+  if (row.form == OpForm::kInt8) {
+    const Int8Conv2dSpec spec = Int8Conv2dOp::Spec(op);
+    const bool is_faster = PrefersInt8(SelectInt8(DetectCpuFeatures(), spec, kAutoKernel), spec);
+    return is_faster ? HostComparison::kFaster : HostComparison::kSlower;
+  }
+  const bool is_slow = row.is_float_conv && !PrefersFloats(SelectFloats(DetectCpuFeatures()));
+  return is_slow ? HostComparison::kSlower : HostComparison::kAsFast;
 }
 
 std::unique_ptr<Segment> CpuExecutor::Compile(const Program& program, std::span<const size_t> ops,

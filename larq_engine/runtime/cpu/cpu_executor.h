@@ -18,13 +18,11 @@ class CpuExecutor : public Executor {
 
   const char* device() const override { return "cpu"; }
   std::string Refusal(const Program&, const ProgramOp& op) const override {
-    return IsForOtherDevices(*op.op) ? kHostComputesIt : "";
+    return IsForGpusOnly(*op.op) ? kHostComputesIt : "";
   }
   std::vector<double> Seconds(const Program& program, std::span<const size_t> ops,
                               int host_threads) const override;
-  bool ReadsBitsFaster(const SignedDenseSize& size) const override;
-  bool ConvolvesFaster(const Int8Conv2dSpec& spec) const override;
-  bool ConvolvesFloats() const override;
+  HostComparison CompareWithHost(const KnownOp& row, const OpInfo& op) const override;
   std::unique_ptr<Segment> Compile(const Program& program, std::span<const size_t> ops,
                                    const std::vector<bool>& is_shared) override;
 

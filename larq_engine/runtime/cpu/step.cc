@@ -5,10 +5,10 @@
 namespace larq_engine {
 
 std::unique_ptr<Step> MakeStep(const Op& op, const StepKernels& kernels) {
-  if (IsForOtherDevices(op)) throw OpError(kHostComputesIt);
+  if (IsForGpusOnly(op)) throw OpError(kHostComputesIt);
   return std::visit(
       [&]<typename T>(const T& value) -> std::unique_ptr<Step> {
-        if constexpr (kIsForOtherDevices<T>) {
+        if constexpr (kIsForGpusOnly<T>) {
           return nullptr;  // refused above
         } else {
           return MakeStep(value, kernels);

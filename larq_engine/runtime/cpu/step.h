@@ -62,10 +62,10 @@ struct StepKernels {
   const PixelOps& pixel_ops;
 };
 
-// The reason why an operator for other devices has no step.
+// The reason why an operator for GPUs only has no step.
 inline constexpr const char* kHostComputesIt = "the host computes it on the CPU";
 
-// `op` must live as long as the step. Throws OpError for an operator that is for other devices.
+// `op` must live as long as the step. Throws OpError for an operator that is for GPUs only.
 std::unique_ptr<Step> MakeStep(const Op& op, const StepKernels& kernels);
 
 std::unique_ptr<Step> MakeStep(const QuantizeOp& op, const StepKernels& kernels);

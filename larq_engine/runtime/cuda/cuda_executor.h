@@ -20,6 +20,9 @@ class CudaExecutor : public Executor {
   std::string Refusal(const Program& program, const ProgramOp& op) const override;
   std::vector<double> Seconds(const Program& program, std::span<const size_t> ops,
                               int host_threads) const override;
+  HostComparison CompareWithHost(const KnownOp& row, const OpInfo&) const override {
+    return row.form == OpForm::kInt8 ? HostComparison::kCannot : HostComparison::kAsFast;
+  }
   std::unique_ptr<Segment> Compile(const Program& program, std::span<const size_t> ops,
                                    const std::vector<bool>& is_shared) override;
   DeviceMemory* memory() override { return &memory_; }

@@ -2,116 +2,197 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
+#include <span>
+
+#include "larq_engine/runtime/tflite_abi.h"
 
 namespace larq_engine {
 namespace {
 
-// Tells whether the node's results depend only on constants and on tensors in `fixed`.
-bool IsFixed(const HostGraph& graph, const HostNode& node, const std::set<int>& fixed) {
-  return std::all_of(node.inputs.begin(), node.inputs.end(), [&](int tensor) {
-    return tensor == kTfLiteOptionalTensor || fixed.contains(tensor) ||
-           (static_cast<size_t>(tensor) < graph.is_constant.size() &&
-            graph.is_constant[static_cast<size_t>(tensor)]);
-  });
-}
-
-// Tells whether an input is in `fixed`. Weights that a plan unpacks, or reads unpacked, do not
-// count.
-bool ReadsFixed(const HostNode& node, const std::set<int>& fixed) {
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    const bool are_weights = i == 1 && node.weights != nullptr;
-    if (!are_weights && fixed.contains(node.inputs[i])) return true;
-  }
-  return false;
-}
-
-// Finds the nodes to take, starting from some and following the tensors between nodes.
-class Search {
+// Finds tensors that are computed from constants only, such as unpacked weights. They do not grow
+// with the batch, or are constants by the time that plans are made.
+class FixedTensors {
  public:
-  explicit Search(std::span<const HostNode> nodes) : nodes_(nodes), taken_(nodes.size()) {}
+  explicit FixedTensors(const std::vector<bool>& is_constant) : is_constant_(is_constant) {}
 
-  void Take(size_t i) {
-    if (taken_[i]) return;
-    taken_[i] = true;
-    queue_.push_back(i);
+  // Adds the results of the operator if they are fixed. Operators come in the order in which they
+  // run.
+  void AddResults(const ClaimOperator& op) {
+    const bool is_fixed = std::all_of(op.inputs.begin(), op.inputs.end(), [&](int tensor) {
+      return tensor == kTfLiteOptionalTensor || fixed_.contains(tensor) ||
+             (static_cast<size_t>(tensor) < is_constant_.size() &&
+              is_constant_[static_cast<size_t>(tensor)]);
+    });
+    if (is_fixed) fixed_.insert(op.outputs.begin(), op.outputs.end());
   }
 
-  // Adds a node to take if a node that reads its result is taken or, without `must_be_read`, any
-  // neighbour.
-  void AddCandidate(size_t i, bool must_be_read) {
-    if (!must_be_read) {
-      for (int tensor : nodes_[i].inputs) readers_[tensor].push_back(i);
+  // Tells whether the operator reads a tensor that is fixed but in no file. Weights that it reads
+  // as bits do not count.
+  bool AreReadBy(const ClaimOperator& op) const {
+    for (size_t i = 0; i < op.inputs.size(); ++i) {
+      const bool are_weights = i == 1 && op.reads_weight_bits;
+      if (!are_weights && fixed_.contains(op.inputs[i])) return true;
     }
-    for (int tensor : nodes_[i].outputs) makers_[tensor].push_back(i);
-  }
-
-  // Returns all nodes that are taken. Every tensor is followed once in each direction.
-  std::vector<int> Finish() {
-    while (!queue_.empty()) {
-      const HostNode& node = nodes_[queue_.back()];
-      queue_.pop_back();
-      for (int tensor : node.outputs) TakeAll(readers_, tensor);
-      for (int tensor : node.inputs) TakeAll(makers_, tensor);
-    }
-    std::vector<int> found;
-    for (size_t i = 0; i < nodes_.size(); ++i) {
-      if (taken_[i]) found.push_back(nodes_[i].index);
-    }
-    return found;
+    return false;
   }
 
  private:
-  using Neighbours = std::map<int, std::vector<size_t>>;  // for each tensor
+  const std::vector<bool>& is_constant_;
+  std::set<int> fixed_;
+};
 
-  void TakeAll(Neighbours& neighbours, int tensor) {
-    const auto found = neighbours.find(tensor);
-    if (found == neighbours.end()) return;
-    for (size_t i : found->second) Take(i);
-    neighbours.erase(found);
+// Returns the reason for what happens to the operator whatever its neighbours are; nothing if they
+// decide.
+std::optional<ClaimReason> DecideAlone(const ClaimOperator& op, const FixedTensors& fixed,
+                                       const ClaimOptions& options) {
+  switch (op.kind) {
+    case OperatorKind::kUnknown:
+      return ClaimReason::kUnknown;
+    case OperatorKind::kOurs:
+      return ClaimReason::kOurs;
+    case OperatorKind::kUnpacksWeights:
+      return ClaimReason::kUnpacksWeights;
+    case OperatorKind::kHosts:
+      break;
+  }
+  if (!op.is_form_computed) return ClaimReason::kFormNotComputed;
+  if (fixed.AreReadBy(op)) return ClaimReason::kReadsFixedTensor;
+  switch (op.placed_on) {
+    case PlacedOn::kHost:
+      return ClaimReason::kPlacedOnHost;
+    case PlacedOn::kCpu:
+      return op.on_cpu == HostComparison::kCannot ? ClaimReason::kPlacedOnCpu
+                                                  : ClaimReason::kPlaced;
+    case PlacedOn::kGpu:
+      return ClaimReason::kPlaced;
+    case PlacedOn::kNowhere:
+      break;
+  }
+  // Each operator that stays beside a GPU costs two transfers, so the GPU decides if there is one.
+  const HostComparison comparison = options.has_gpu ? op.on_gpu : op.on_cpu;
+  if (comparison == HostComparison::kCannot) {
+    return options.has_gpu ? ClaimReason::kNotForGpus : ClaimReason::kForGpusOnly;
+  }
+  if (comparison == HostComparison::kSlower) return ClaimReason::kHostIsFaster;
+  if (!options.fuse) return ClaimReason::kFuseIsOff;
+  if (comparison == HostComparison::kFaster) return ClaimReason::kFasterThanHost;
+  return std::nullopt;
+}
+
+// Takes operators beside those that are taken already, and follows the tensors between them.
+class Neighbours {
+ public:
+  explicit Neighbours(std::span<const ClaimOperator> operators)
+      : operators_(operators), is_taken_(operators.size()) {}
+
+  void Take(size_t i) {
+    if (is_taken_[i]) return;
+    is_taken_[i] = true;
+    queue_.push_back(i);
   }
 
-  std::span<const HostNode> nodes_;
-  std::vector<bool> taken_;
+  // Adds an operator to take if one that reads its result is taken or, without `must_be_read`, any
+  // neighbour.
+  void AddCandidate(size_t i, bool must_be_read) {
+    if (!must_be_read) {
+      for (int tensor : operators_[i].inputs) readers_[tensor].push_back(i);
+    }
+    for (int tensor : operators_[i].outputs) makers_[tensor].push_back(i);
+  }
+
+  // Returns for each operator whether it is taken. Every tensor is followed once in each direction.
+  const std::vector<bool>& Finish() {
+    while (!queue_.empty()) {
+      const ClaimOperator& op = operators_[queue_.back()];
+      queue_.pop_back();
+      for (int tensor : op.outputs) TakeAll(readers_, tensor);
+      for (int tensor : op.inputs) TakeAll(makers_, tensor);
+    }
+    return is_taken_;
+  }
+
+ private:
+  using Candidates = std::map<int, std::vector<size_t>>;  // for each tensor
+
+  void TakeAll(Candidates& candidates, int tensor) {
+    const auto found = candidates.find(tensor);
+    if (found == candidates.end()) return;
+    for (size_t i : found->second) Take(i);
+    candidates.erase(found);
+  }
+
+  std::span<const ClaimOperator> operators_;
+  std::vector<bool> is_taken_;
   std::vector<size_t> queue_;
-  Neighbours readers_;
-  Neighbours makers_;
+  Candidates readers_;
+  Candidates makers_;
 };
 
 }  // namespace
 
-std::vector<int> FindWeights(const HostGraph& graph) {
-  std::vector<int> weights;
-  for (const HostNode& node : graph.nodes) {
-    if (node.op != nullptr && node.op->is_weights()) weights.push_back(node.index);
+const char* ClaimReasonText(ClaimReason reason) {
+  switch (reason) {
+    case ClaimReason::kOurs:
+      return "the operator is the plug-in's own";
+    case ClaimReason::kUnpacksWeights:
+      return "its weights are unpacked once, when the model is loaded";
+    case ClaimReason::kPlaced:
+      return "the placement says so";
+    case ClaimReason::kFasterThanHost:
+      return "it is faster there than in the host";
+    case ClaimReason::kBesideOurs:
+      return "it is beside an operator that the plug-in takes";
+    case ClaimReason::kUnknown:
+      return "the plug-in does not know the operator";
+    case ClaimReason::kFormNotComputed:
+      return "the plug-in does not compute this form";
+    case ClaimReason::kReadsFixedTensor:
+      return "an input is computed from constants only";
+    case ClaimReason::kPlacedOnHost:
+      return "the placement leaves it with the host";
+    case ClaimReason::kPlacedOnCpu:
+      return "the placement puts it on the CPU, where only the host computes it";
+    case ClaimReason::kForGpusOnly:
+      return "the plug-in computes it on GPUs only, and uses none";
+    case ClaimReason::kNotForGpus:
+      return "GPUs do not compute it, and the plug-in uses one";
+    case ClaimReason::kHostIsFaster:
+      return "the host computes it faster on this CPU";
+    case ClaimReason::kFuseIsOff:
+      return "the option fuse is off";
+    case ClaimReason::kNotBesideOurs:
+      return "it is not beside an operator that the plug-in takes";
+    case ClaimReason::kResultNotRead:
+      return "no operator that the plug-in takes reads its result";
   }
-  return weights;
+  return "";
 }
 
-std::vector<int> FindPlanNodes(const HostGraph& graph, bool fuse, bool for_others,
-                               const std::function<NodeWish(const HostNode&)>& wish_for) {
-  Search search(graph.nodes);
-  // Tensors that are computed from constants only, such as unpacked weights. They do not grow with
-  // the batch, or are constants by the time that plans are made. Most operators that read them stay
-  // with the host.
-  std::set<int> fixed;
-  for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    const HostNode& node = graph.nodes[i];
-    if (IsFixed(graph, node, fixed)) fixed.insert(node.outputs.begin(), node.outputs.end());
-    if (node.op == nullptr || node.op->is_weights()) continue;
-    if (node.op->is_ours()) {
-      search.Take(i);
-      continue;
-    }
-    if (!graph.can_be_fused[i]) continue;
-    const NodeWish wish = wish_for(node);
-    if (!ReadsFixed(node, fixed) && wish != NodeWish::kLeave &&
-        (!graph.is_for_other_devices[i] || (for_others && wish != NodeWish::kTakeHere))) {
-      if (fuse) search.AddCandidate(i, node.op->must_be_read && !for_others);
-      if (wish != NodeWish::kNone) search.Take(i);
+std::vector<ClaimReason> DecideClaims(const ClaimGraph& graph, const ClaimOptions& options) {
+  const std::vector<ClaimOperator>& operators = graph.operators;
+  FixedTensors fixed(graph.is_constant);
+  Neighbours neighbours(operators);
+  std::vector<std::optional<ClaimReason>> alone;
+  const auto must_be_read = [&](size_t i) { return operators[i].must_be_read && !options.has_gpu; };
+  for (size_t i = 0; i < operators.size(); ++i) {
+    fixed.AddResults(operators[i]);
+    alone.push_back(DecideAlone(operators[i], fixed, options));
+    if (!alone[i]) {
+      neighbours.AddCandidate(i, must_be_read(i));
+    } else if (IsClaimed(*alone[i]) && *alone[i] != ClaimReason::kUnpacksWeights) {
+      neighbours.Take(i);  // unpacked weights are constants, which bring no neighbours
     }
   }
-  return search.Finish();
+  const std::vector<bool>& is_taken = neighbours.Finish();
+  std::vector<ClaimReason> reasons;
+  for (size_t i = 0; i < operators.size(); ++i) {
+    const ClaimReason otherwise =
+        must_be_read(i) ? ClaimReason::kResultNotRead : ClaimReason::kNotBesideOurs;
+    reasons.push_back(alone[i].value_or(is_taken[i] ? ClaimReason::kBesideOurs : otherwise));
+  }
+  return reasons;
 }
 
 }  // namespace larq_engine

@@ -12,6 +12,7 @@
 
 #include "larq_engine/runtime/executors.h"
 #include "larq_engine/runtime/host/claim.h"
+#include "larq_engine/runtime/host/claim_facts.h"
 #include "larq_engine/runtime/host/graph_check.h"
 #include "larq_engine/runtime/host/host_calls.h"
 #include "larq_engine/runtime/host/placement_check.h"
@@ -146,6 +147,25 @@ void TakeOver(TfLiteContext* context, TfLiteDelegate* delegate, const std::vecto
   }
 }
 
+// Returns the numbers of nodes whose weights are unpacked into constants.
+std::vector<int> NodesToUnpack(const HostGraph& graph, std::span<const ClaimReason> claims) {
+  std::vector<int> nodes;
+  for (size_t i = 0; i < claims.size(); ++i) {
+    if (claims[i] == ClaimReason::kUnpacksWeights) nodes.push_back(graph.nodes[i].index);
+  }
+  return nodes;
+}
+
+// Returns the numbers of the other nodes that are claimed.
+std::vector<int> NodesOfPlans(const HostGraph& graph, std::span<const ClaimReason> claims) {
+  std::vector<int> nodes;
+  for (size_t i = 0; i < claims.size(); ++i) {
+    if (!IsClaimed(claims[i]) || claims[i] == ClaimReason::kUnpacksWeights) continue;
+    nodes.push_back(graph.nodes[i].index);
+  }
+  return nodes;
+}
+
 std::set<int> FindHostReads(const HostGraph& graph, std::span<const int> plans) {
   const std::set<int> taken(plans.begin(), plans.end());
   std::set<int> reads;
@@ -165,58 +185,19 @@ void Forbid(TfLiteContext* context, std::span<const int> nodes) {
   }
 }
 
-NodeWish WishFor(const NodePlace& place) {
-  if (place.parts.empty()) return NodeWish::kLeave;
-  return place.IsHere() ? NodeWish::kTakeHere : NodeWish::kTake;
-}
-
-// The CPU takes a special form of an operator if it is faster than the host, whatever is beside it.
-// A GPU takes dense layers like any other operator between its own, and the host keeps int8
-// convolutions.
-NodeWish WishForForm(const TfLiteContext& context, const Engine& engine, const HostNode& node) {
-  const auto executors = engine.executors();
-  if (!engine.fuse()) return NodeWish::kLeave;
-  const OpInfo op = DescribeOp(context, node);
-  const bool is_int8_conv = node.op->form == OpForm::kInt8;
-  if (executors.size() > 1) return is_int8_conv ? NodeWish::kLeave : NodeWish::kNone;
-  const bool is_faster = is_int8_conv ? executors[0]->ConvolvesFaster(Int8Conv2dOp::Spec(op))
-                                      : executors[0]->ReadsBitsFaster(SignedDenseOp::Size(op));
-  return is_faster ? NodeWish::kTakeHere : NodeWish::kLeave;
-}
-
-NodeWish WishUnplaced(const TfLiteContext& context, const Engine& engine, const HostNode& node) {
-  if (node.op->form != OpForm::kUsual) return WishForForm(context, engine, node);
-  const auto executors = engine.executors();
-  const bool stays =
-      node.op->is_float_conv && executors.size() == 1 && !executors[0]->ConvolvesFloats();
-  return stays ? NodeWish::kLeave : NodeWish::kNone;
-}
-
-// Returns the nodes of plans, with the placement applied. Throws if the placement cannot be met.
-std::vector<int> FindPlaced(TfLiteContext* context, Delegate& delegate, int subgraph,
-                            const HostGraph& graph) {
-  const Engine& engine = *delegate.engine;
-  const std::shared_ptr<const Placement> placement = FindPlacement(context, delegate);
-  const auto place_of = [&](int node) { return placement->Find({std::max(subgraph, 0), node}); };
-  const std::vector<int> plans =
-      FindPlanNodes(graph, engine.fuse(), engine.executors().size() > 1, [&](const HostNode& node) {
-        const NodePlace* place = place_of(node.index);
-        return place == nullptr ? WishUnplaced(*context, engine, node) : WishFor(*place);
-      });
-  if (subgraph >= 0 && !placement->nodes.empty()) {  // the host tells the graph's number
-    const std::vector<int> known =
-        FindPlanNodes(graph, engine.fuse(), true, [&](const HostNode& node) {
-          return place_of(node.index) == nullptr ? NodeWish::kNone : NodeWish::kTake;
-        });
-    PlaceableNodes nodes{
-        .hosts = {}, .known = {known.begin(), known.end()}, .taken = {plans.begin(), plans.end()}};
-    for (const HostNode& node : graph.nodes) {
-      if (node.op == nullptr || !node.op->is_ours()) nodes.hosts.insert(node.index);
-    }
-    CheckPlacement(*placement, subgraph, nodes);
-    if (subgraph == 0) CheckPlacedSubgraphs(*placement, context);
+// Throws std::invalid_argument if the placement cannot be met.
+void CheckPlaceable(TfLiteContext* context, const Placement& placement, int subgraph,
+                    const HostGraph& graph, const ClaimGraph& facts, bool fuse,
+                    std::span<const int> taken) {
+  const std::vector<int> known =
+      NodesOfPlans(graph, DecideClaims(WithAllPlaceable(facts), {.fuse = fuse, .has_gpu = true}));
+  PlaceableNodes nodes{
+      .hosts = {}, .known = {known.begin(), known.end()}, .taken = {taken.begin(), taken.end()}};
+  for (const HostNode& node : graph.nodes) {
+    if (node.op == nullptr || !node.op->is_ours()) nodes.hosts.insert(node.index);
   }
-  return plans;
+  CheckPlacement(placement, subgraph, nodes);
+  if (subgraph == 0) CheckPlacedSubgraphs(placement, context);
 }
 
 TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate) {
@@ -232,11 +213,19 @@ TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate) {
       throw;
     }
     const HostGraph graph = ReadGraph(context, AsSpan(order));
-    const std::vector<int> weights = FindWeights(graph);
     Delegate& own = FromHost(delegate);
     const int subgraph = SubgraphNumber(context, own.last_subgraph);
     own.last_subgraph = std::max(subgraph, 0);
-    const std::vector<int> plans = FindPlaced(context, own, subgraph, graph);
+    const Engine& engine = *own.engine;
+    const std::shared_ptr<const Placement> placement = FindPlacement(context, own);
+    const ClaimGraph facts = ReadClaimFacts(*context, graph, engine, *placement, subgraph);
+    const std::vector<ClaimReason> claims =
+        DecideClaims(facts, {.fuse = engine.fuse(), .has_gpu = engine.executors().size() > 1});
+    const std::vector<int> weights = NodesToUnpack(graph, claims);
+    const std::vector<int> plans = NodesOfPlans(graph, claims);
+    if (subgraph >= 0 && !placement->nodes.empty()) {  // the host tells the graph's number
+      CheckPlaceable(context, *placement, subgraph, graph, facts, engine.fuse(), plans);
+    }
     if (subgraph <= 0) {
       const std::lock_guard<std::mutex> lock(own.mutex);
       own.host_reads.merge(FindHostReads(graph, plans));

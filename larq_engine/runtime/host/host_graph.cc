@@ -41,27 +41,6 @@ TensorInfo DescribeTensor(const TfLiteContext& context, int index) {
   return info;
 }
 
-struct Claim {
-  bool can_be_fused = false;
-  bool is_for_other_devices = false;
-};
-
-Claim FindClaim(const TfLiteContext& context, const HostNode& node) {
-  if (node.op == nullptr || node.op->is_ours() || node.outputs.empty()) return {};
-  const auto is_for_others = node.op->is_for_other_devices;
-  Claim claim{.can_be_fused = true};
-  try {
-    for (size_t output = 0; output < node.outputs.size(); ++output) {
-      const OpInfo op = DescribeOp(context, node, output);
-      if (!node.op->can_claim(op)) return {};
-      claim.is_for_other_devices = is_for_others != nullptr && is_for_others(op);
-    }
-    return claim;
-  } catch (const OpError&) {
-    return {};  // only the host may know what to do with it
-  }
-}
-
 }  // namespace
 
 NodeAndRegistration GetNode(TfLiteContext* context, int index) {
@@ -186,9 +165,6 @@ HostGraph ReadGraph(TfLiteContext* context, std::span<const int> order) {
     if (node.op != nullptr && node.op->is_weights()) {
       for (int tensor : node.outputs) unpackers[tensor] = index;
     }
-    const Claim claim = FindClaim(*context, graph.nodes.back());
-    graph.can_be_fused.push_back(claim.can_be_fused);
-    graph.is_for_other_devices.push_back(claim.is_for_other_devices);
   }
   for (size_t i = 0; i < context->tensors_size; ++i) {
     graph.is_constant.push_back(context->tensors[i].allocation_type == kTfLiteMmapRo);

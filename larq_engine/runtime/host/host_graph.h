@@ -43,10 +43,8 @@ HostNode ReadNode(TfLiteContext* context, int index, const Unpackers* unpackers 
 OpInfo DescribeOp(const TfLiteContext& context, const HostNode& node, size_t output = 0);
 
 struct HostGraph {
-  std::vector<HostNode> nodes;             // in the order in which they run
-  std::vector<bool> can_be_fused;          // for each node: it is the host's, and we can compute it
-  std::vector<bool> is_for_other_devices;  // for each node that can be fused: see op.h
-  std::vector<bool> is_constant;           // for each tensor
+  std::vector<HostNode> nodes;    // in the order in which they run
+  std::vector<bool> is_constant;  // for each tensor
 };
 
 // Returns the number of the graph in the model, while a delegate is prepared; -1 if the host does

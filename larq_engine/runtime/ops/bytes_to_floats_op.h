@@ -13,7 +13,7 @@ struct OpInfo;
 
 // Computes (byte - zero_point) * scale and rounds once, which gives the same float as the host.
 struct BytesToFloatsOp {
-  static constexpr bool kForOtherDevices = true;
+  static constexpr bool kForGpusOnly = true;
   enum Form : uint8_t { kCast, kDequantize };
 
   bool are_signed;

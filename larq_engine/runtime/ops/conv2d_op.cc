@@ -49,7 +49,7 @@ FloatConv2dSpec Conv2dOp::Spec(const OpInfo& op, bool is_depthwise) {
           .same = window.same};
 }
 
-bool Conv2dOp::IsForOtherDevices(const OpInfo& op) {
+bool Conv2dOp::IsForGpusOnly(const OpInfo& op) {
   return HasMultiplier(Spec(op, /*is_depthwise=*/true));
 }
 
@@ -58,7 +58,7 @@ Conv2dOp Conv2dOp::Read(const OpInfo& op, bool is_depthwise) {
   CheckConstant(filter, "filter", sizeof(float));
   const FloatConv2dSpec spec = Spec(op, is_depthwise);
   return {.spec = spec,
-          .for_other_devices = HasMultiplier(spec),
+          .for_gpus_only = HasMultiplier(spec),
           .activation = *op.host_options.activation,
           .filter = ConstantValues<float>(filter.constant, filter.bytes),
           .bias = ReadBias(op, static_cast<int>(spec.out_channels))};

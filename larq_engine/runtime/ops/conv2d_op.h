@@ -18,7 +18,7 @@ struct OpInfo;
 
 struct Conv2dOp {
   FloatConv2dSpec spec;
-  bool for_other_devices;
+  bool for_gpus_only;
   Activation activation;
   // [out_channels][filter_height][filter_width][in_channels]; if depthwise,
   // [filter_height][filter_width][out_channels].
@@ -27,7 +27,7 @@ struct Conv2dOp {
 
   // Tells whether an input channel makes several output channels. No kernel of the CPU computes
   // that.
-  static bool IsForOtherDevices(const OpInfo& op);
+  static bool IsForGpusOnly(const OpInfo& op);
 
   static bool CanClaim(const OpInfo& op, bool is_depthwise);
   static FloatConv2dSpec Spec(const OpInfo& op, bool is_depthwise);

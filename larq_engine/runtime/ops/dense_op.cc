@@ -13,7 +13,7 @@ constexpr int64_t kFewWeights = 1 << 16;
 
 }  // namespace
 
-bool DenseOp::IsForOtherDevices(const OpInfo& op) {
+bool DenseOp::IsForGpusOnly(const OpInfo& op) {
   return CountElements(op.inputs[1].dims, op.inputs[1].dims.size()) > kFewWeights;
 }
 
@@ -28,7 +28,7 @@ DenseOp DenseOp::Read(const OpInfo& op) {
   read.depth = weights.dims[1];
   read.units = weights.dims[0];
   read.keeps_dims = op.host_options.keep_dims;
-  read.for_other_devices = IsForOtherDevices(op);
+  read.for_gpus_only = IsForGpusOnly(op);
   read.activation = *op.host_options.activation;
   read.weights = ConstantValues<float>(weights.constant, weights.bytes);
   read.bias = ReadBias(op, weights.dims[0]);

@@ -23,13 +23,13 @@ struct DenseShape {
 };
 
 struct DenseOp : DenseShape {
-  bool for_other_devices;
+  bool for_gpus_only;
   Activation activation;
   ConstantValues<float> weights;  // [units][depth]
   std::vector<float> bias;        // one for each unit
 
   // Tells whether the weights are so many that the host is no slower than the CPU's kernel.
-  static bool IsForOtherDevices(const OpInfo& op);
+  static bool IsForGpusOnly(const OpInfo& op);
 
   static bool CanClaim(const OpInfo& op);
   static DenseOp Read(const OpInfo& op);

@@ -99,11 +99,9 @@ TensorShape ClampOp::Shape(std::span<const TensorShape> inputs) const { return A
 
 bool LogisticOp::CanClaim(const OpInfo& op) { return IsOpOfFloatData(op, 1); }
 
-bool LogisticOp::IsForOtherDevices(const OpInfo& op) { return op.inputs[0].dims.size() > 2; }
+bool LogisticOp::IsForGpusOnly(const OpInfo& op) { return op.inputs[0].dims.size() > 2; }
 
-LogisticOp LogisticOp::Read(const OpInfo& op) {
-  return {.for_other_devices = IsForOtherDevices(op)};
-}
+LogisticOp LogisticOp::Read(const OpInfo& op) { return {.for_gpus_only = IsForGpusOnly(op)}; }
 
 TensorShape LogisticOp::Shape(std::span<const TensorShape> inputs) const {
   return AsInput(inputs[0]);

@@ -59,10 +59,10 @@ struct PreluOp {
 };
 
 struct LogisticOp {
-  bool for_other_devices;
+  bool for_gpus_only;
 
   // Tells whether the input is not rows, as gates have them. The host computes many rows at once.
-  static bool IsForOtherDevices(const OpInfo& op);
+  static bool IsForGpusOnly(const OpInfo& op);
 
   static bool CanClaim(const OpInfo& op);
   static LogisticOp Read(const OpInfo& op);

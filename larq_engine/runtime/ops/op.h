@@ -32,19 +32,19 @@ using Op =
                  ConcatenationOp, LogisticOp, Conv2dOp, DenseOp, AveragePool2dOp, MeanOp, SoftmaxOp,
                  PadOp, ReshapeOp, SliceOp, SignedDenseOp, Int8Conv2dOp, BytesToFloatsOp>;
 
-// True for types that the host always computes best on the CPU. Such operators are claimed for
-// other devices only, so that tensors need not leave those devices. For some other types, each
-// operator decides this by itself (`for_other_devices`).
+// True for types that the host always computes best on the CPU. Such operators are claimed for GPUs
+// only, so that tensors need not leave their memory. For some other types, each
+// operator decides this by itself (`for_gpus_only`).
 template <typename T>
-inline constexpr bool kIsForOtherDevices = requires {
-  T::kForOtherDevices;
+inline constexpr bool kIsForGpusOnly = requires {
+  T::kForGpusOnly;
 };
 
-inline bool IsForOtherDevices(const Op& op) {
+inline bool IsForGpusOnly(const Op& op) {
   return std::visit(
       []<typename T>(const T& value) {
-        if constexpr (requires { value.for_other_devices; }) return value.for_other_devices;
-        return kIsForOtherDevices<T>;
+        if constexpr (requires { value.for_gpus_only; }) return value.for_gpus_only;
+        return kIsForGpusOnly<T>;
       },
       op);
 }

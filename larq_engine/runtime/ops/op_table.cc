@@ -92,24 +92,24 @@ bool CanClaim(const OpInfo& op) {
   return kCanClaim(op, kArguments...);
 }
 
-// Makes a row for an operator of the host that only devices other than the CPU compute.
+// Makes a row for an operator of the host that we compute on GPUs only.
 template <typename T, auto... kArguments>
-constexpr KnownOp ForOtherDevices(const char* name, TfLiteBuiltinOperator code,
-                                  HostOptions (*read_options)(const void*)) {
-  static_assert(kIsForOtherDevices<T>);
+constexpr KnownOp ForGpusOnly(const char* name, TfLiteBuiltinOperator code,
+                              HostOptions (*read_options)(const void*)) {
+  static_assert(kIsForGpusOnly<T>);
   return {.name = name,
           .read = Read<T::Read, kArguments...>,
           .read_options = read_options,
           .can_claim = CanClaim<T::CanClaim, kArguments...>,
           .needs_options = true,
-          .is_for_other_devices = [](const OpInfo&) { return true; },
+          .is_for_gpus_only = [](const OpInfo&) { return true; },
           .code = code};
 }
 
 // Makes such a row for an operator without options, or whose options follow from its tensors.
 template <typename T, auto... kArguments>
-constexpr KnownOp ForOtherDevices(const char* name, TfLiteBuiltinOperator code) {
-  KnownOp row = ForOtherDevices<T, kArguments...>(name, code, ReadNone<Activation::kNone>);
+constexpr KnownOp ForGpusOnly(const char* name, TfLiteBuiltinOperator code) {
+  KnownOp row = ForGpusOnly<T, kArguments...>(name, code, ReadNone<Activation::kNone>);
   row.needs_options = false;
   return row;
 }
@@ -211,7 +211,7 @@ constexpr KnownOp kOps[] = {
      .read_options = ReadConv<TfLiteDepthwiseConvParams>,
      .can_claim = CanClaim<Conv2dOp::CanClaim, true>,
      .needs_options = true,
-     .is_for_other_devices = Conv2dOp::IsForOtherDevices,
+     .is_for_gpus_only = Conv2dOp::IsForGpusOnly,
      .is_float_conv = true,
      .code = kTfLiteBuiltinDepthwiseConv2d},
     {.name = "FULLY_CONNECTED",
@@ -219,7 +219,7 @@ constexpr KnownOp kOps[] = {
      .read_options = ReadDense,
      .can_claim = DenseOp::CanClaim,
      .needs_options = true,
-     .is_for_other_devices = DenseOp::IsForOtherDevices,
+     .is_for_gpus_only = DenseOp::IsForGpusOnly,
      .must_be_read = true,
      .code = kTfLiteBuiltinFullyConnected},
     {.name = "AVERAGE_POOL_2D",
@@ -236,20 +236,20 @@ constexpr KnownOp kOps[] = {
      .needs_options = true,
      .must_be_read = true,
      .code = kTfLiteBuiltinMean},
-    ForOtherDevices<SoftmaxOp>("SOFTMAX", kTfLiteBuiltinSoftmax, ReadSoftmax),
+    ForGpusOnly<SoftmaxOp>("SOFTMAX", kTfLiteBuiltinSoftmax, ReadSoftmax),
     {.name = "LOGISTIC",
      .read = Read<LogisticOp::Read>,
      .read_options = ReadNone<Activation::kNone>,
      .can_claim = LogisticOp::CanClaim,
-     .is_for_other_devices = LogisticOp::IsForOtherDevices,
+     .is_for_gpus_only = LogisticOp::IsForGpusOnly,
      .must_be_read = true,
      .code = kTfLiteBuiltinLogistic},
-    ForOtherDevices<BytesToFloatsOp, BytesToFloatsOp::kCast>("CAST", kTfLiteBuiltinCast),
-    ForOtherDevices<BytesToFloatsOp, BytesToFloatsOp::kDequantize>("DEQUANTIZE",
-                                                                   kTfLiteBuiltinDequantize),
-    ForOtherDevices<PadOp>("PAD", kTfLiteBuiltinPad),
-    ForOtherDevices<PadOp>("PADV2", kTfLiteBuiltinPadv2),
-    ForOtherDevices<ReshapeOp>("RESHAPE", kTfLiteBuiltinReshape),
+    ForGpusOnly<BytesToFloatsOp, BytesToFloatsOp::kCast>("CAST", kTfLiteBuiltinCast),
+    ForGpusOnly<BytesToFloatsOp, BytesToFloatsOp::kDequantize>("DEQUANTIZE",
+                                                               kTfLiteBuiltinDequantize),
+    ForGpusOnly<PadOp>("PAD", kTfLiteBuiltinPad),
+    ForGpusOnly<PadOp>("PADV2", kTfLiteBuiltinPadv2),
+    ForGpusOnly<ReshapeOp>("RESHAPE", kTfLiteBuiltinReshape),
     Slice<SliceOp::kSplit>("SPLIT", kTfLiteBuiltinSplit),
     Slice<SliceOp::kSplitV>("SPLIT_V", kTfLiteBuiltinSplitV),
     Slice<SliceOp::kSlice>("SLICE", kTfLiteBuiltinSlice),

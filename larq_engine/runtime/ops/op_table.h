@@ -1,5 +1,5 @@
 // The operators that the plug-in knows, ours and those of the host that it takes over where they
-// lie next to ours: one row each.
+// lie next to ours: one row each. host/claim.h decides which of them it takes over.
 #ifndef LARQ_ENGINE_RUNTIME_OPS_OP_TABLE_H_
 #define LARQ_ENGINE_RUNTIME_OPS_OP_TABLE_H_
 
@@ -14,8 +14,7 @@
 namespace larq_engine {
 
 // Forms of the host's operators that have rows of their own. kWeightBits: LceUnpackWeights makes
-// input 1. kInt8: input 0 is int8. The CPU takes them if it is faster than the host; a GPU takes
-// kWeightBits only.
+// input 1. kInt8: input 0 is int8.
 enum class OpForm : uint8_t { kUsual, kWeightBits, kInt8 };
 
 struct KnownOp {
@@ -33,12 +32,11 @@ struct KnownOp {
   HostOptions (*read_options)(const void* builtin_data) = nullptr;
   bool (*can_claim)(const OpInfo& op) = nullptr;
   bool needs_options = false;
-  bool (*is_for_other_devices)(const OpInfo& op) = nullptr;  // null if never; see op.h
+  bool (*is_for_gpus_only)(const OpInfo& op) = nullptr;  // null if never
   // The CPU takes the operator only if a plan reads its result, as with gates. A model's last
   // layers stay with the host, so that their roundings are the host's.
   bool must_be_read = false;
-  // Input 1 may be what LceUnpackWeights makes. The CPU leaves the operator to a host that is
-  // faster.
+  // Input 1 may be what LceUnpackWeights makes.
   bool is_float_conv = false;
   bool makes_several = false;  // calls `read` and `can_claim` for each output
   OpForm form = OpForm::kUsual;
@@ -46,6 +44,12 @@ struct KnownOp {
 
   constexpr bool is_ours() const { return code == kTfLiteBuiltinCustom; }
   bool is_weights() const { return read == nullptr; }
+
+  // Tells whether the host always computes the operator better on the CPU (see op.h). `can_claim`
+  // must hold.
+  bool IsForGpusOnly(const OpInfo& op) const {
+    return is_for_gpus_only != nullptr && is_for_gpus_only(op);
+  }
 };
 
 std::span<const KnownOp> KnownOps();

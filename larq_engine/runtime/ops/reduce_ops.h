@@ -41,7 +41,7 @@ struct MeanOp {
 
 // The softmax of rows along the last dimension.
 struct SoftmaxOp {
-  static constexpr bool kForOtherDevices = true;
+  static constexpr bool kForGpusOnly = true;
 
   float beta;
 

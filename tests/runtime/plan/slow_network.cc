@@ -73,6 +73,9 @@ class SlowCpu : public Executor {
     for (size_t op : ops) seconds.push_back(KnownSeconds(program.op(op), 0));
     return seconds;
   }
+  HostComparison CompareWithHost(const KnownOp& row, const OpInfo& op) const override {
+    return cpu_.CompareWithHost(row, op);
+  }
   std::unique_ptr<Segment> Compile(const Program& program, std::span<const size_t> ops,
                                    const std::vector<bool>& is_shared) override {
     double seconds = 0;
