@@ -43,8 +43,10 @@ struct TfLiteDelegate;
  *                take over. A node that we can compute is taken over whatever `fuse` and its
  *                neighbours are
  * The environment variable LARQ_ENGINE_KERNEL stands in for `kernel` if that is "auto", and
- * LARQ_ENGINE_DEVICE for `device` if that is not given. Returns null after calling report_error
- * (may be null) when an option or a value is unknown, or the device is not there. */
+ * LARQ_ENGINE_DEVICE for `device` if that is not given. With LARQ_ENGINE_LOG_CLAIMS=on, the
+ * delegate prints to the standard error which operators it takes over, and why. Returns null after
+ * calling report_error (may be null) when an option or a value is unknown, or the device is not
+ * there. */
 LARQ_ENGINE_EXPORT struct TfLiteDelegate* tflite_plugin_create_delegate(
     const char* const* keys, const char* const* values, size_t count,
     void (*report_error)(const char* message));
@@ -89,6 +91,12 @@ LARQ_ENGINE_EXPORT int larq_engine_register_ops(void* mutable_op_resolver, char*
  * host. Without a GPU the list is empty. Writes and returns as larq_engine_devices does. Must not
  * be called while an interpreter of this delegate is running. */
 LARQ_ENGINE_EXPORT size_t larq_engine_memory_read(struct TfLiteDelegate* delegate, char* json,
+                                                  size_t size);
+
+/* Writes the decision about each operator of the graphs that a host handed to the delegate last:
+ * whether it was taken over, and the reason. {"claims":[{"subgraph","node","claimed","reason"}]}
+ * Writes and returns as larq_engine_devices does. */
+LARQ_ENGINE_EXPORT size_t larq_engine_claims_read(struct TfLiteDelegate* delegate, char* json,
                                                   size_t size);
 
 /* Sets an input whose data are in the GPU's memory already. `tensor` is the number of an input of

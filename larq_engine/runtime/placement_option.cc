@@ -7,6 +7,7 @@
 
 #include "larq_engine/kernels/cuda/bconv2d_rows.h"
 #include "larq_engine/kernels/layers/select_product.h"
+#include "larq_engine/runtime/printable.h"
 
 namespace larq_engine {
 namespace {
@@ -15,14 +16,6 @@ constexpr std::string_view kFallback = "fallback";
 
 // Limits the time that a placement can cost: each cut goes through the whole program once.
 constexpr size_t kMaxCuts = 1024;
-
-// Makes a text fit an error message. It may come from a file, with any length and bytes.
-std::string Shown(std::string_view text) {
-  constexpr size_t kMost = 80;
-  std::string shown(text.substr(0, kMost));
-  for (char& c : shown) c = c >= ' ' && c <= '~' ? c : '?';
-  return shown + (text.size() > kMost ? "..." : "");
-}
 
 bool IsNameOfKernel(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
@@ -137,7 +130,7 @@ PlacementOption ParsePlacement(std::string_view text, const std::string& source,
           source +
           ": expected a node's number (see the profile) and host, cpu or cuda, such as "
           "3:cpu,7:cuda, got '" +
-          Shown(item) + "'");
+          Printable(item) + "'");
     }
     if (!placement.try_emplace(node, *placed).second) {
       throw std::invalid_argument(source + ": node " + node.Text() + " stands in it twice");

@@ -1,28 +1,9 @@
 #include "larq_engine/runtime/profile.h"
 
-#include <cstdio>
+#include "larq_engine/runtime/json_string.h"
 
 namespace larq_engine {
 namespace {
-
-// Names come from model files. Bytes outside ASCII stand for themselves: the reader decides what to
-// do with text that is not UTF-8.
-std::string JsonString(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char escape[7];
-      std::snprintf(escape, sizeof(escape), "\\u%04x", static_cast<unsigned>(c));
-      out += escape;
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
-}
 
 std::string JoinNumbers(std::span<const int> numbers) {
   std::string text;

@@ -46,8 +46,8 @@ std::vector<double> CpuExecutor::Seconds(const Program& program, std::span<const
 HostComparison CpuExecutor::CompareWithHost(const KnownOp& row, const OpInfo& op) const {
   if (row.IsForGpusOnly(op)) return HostComparison::kCannot;
   if (row.form == OpForm::kWeightBits) {
-    const bool is_faster = PrefersSignedSums(SelectSignedSums(DetectCpuFeatures()),
-                                             SignedDenseOp::Size(op));
+    const bool is_faster =
+        PrefersSignedSums(SelectSignedSums(DetectCpuFeatures()), SignedDenseOp::Size(op));
     return is_faster ? HostComparison::kFaster : HostComparison::kSlower;
   }
   if (row.form == OpForm::kInt8) {

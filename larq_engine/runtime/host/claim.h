@@ -4,6 +4,7 @@
 #define LARQ_ENGINE_RUNTIME_HOST_CLAIM_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "larq_engine/runtime/ops/host_comparison.h"
@@ -28,6 +29,7 @@ struct ClaimOperator {
   PlacedOn placed_on = PlacedOn::kNowhere;
   // The rest is for kHosts only.
   bool is_form_computed = false;
+  std::string form = {};           // describes a form that is not computed
   bool must_be_read = false;       // see KnownOp
   bool reads_weight_bits = false;  // reads input 1 as the bits that LceUnpackWeights reads
   HostComparison on_cpu = HostComparison::kCannot;

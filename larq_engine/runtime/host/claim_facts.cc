@@ -20,13 +20,32 @@ PlacedOn PlaceOf(const NodePlace* place) {
   return place->IsHere() ? PlacedOn::kCpu : PlacedOn::kGpu;
 }
 
+// Describes a tensor, such as "float32[-1, 5, 5, 8]", with the sizes that the file leaves open.
+std::string DescribeTensor(const TensorInfo& tensor) {
+  if (!tensor.present) return "none";
+  return (tensor.constant == nullptr ? "" : "constant ") + std::string(TypeName(tensor.type)) +
+         DimsString(tensor.signature.empty() ? tensor.dims : tensor.signature);
+}
+
+// Describes the operator's inputs and its output.
+std::string DescribeTensors(const OpInfo& op) {
+  std::string text;
+  for (const TensorInfo& input : op.inputs) {
+    text += (text.empty() ? "" : ", ") + DescribeTensor(input);
+  }
+  return text + " -> " + DescribeTensor(op.output);
+}
+
 // Tells whether we compute this form of an operator of the host, and how fast.
 void ReadForm(const TfLiteContext& context, const HostNode& node, const Engine& engine,
               ClaimOperator& facts) {
   const auto executors = engine.executors();
   for (size_t output = 0; output < node.outputs.size(); ++output) {
     const OpInfo op = DescribeOp(context, node, output);
-    if (!node.op->can_claim(op)) return;
+    if (!node.op->can_claim(op)) {
+      facts.form = DescribeTensors(op);
+      return;
+    }
     facts.on_cpu = executors[0]->CompareWithHost(*node.op, op);
     if (executors.size() > 1) facts.on_gpu = executors[1]->CompareWithHost(*node.op, op);
   }
@@ -49,8 +68,8 @@ ClaimGraph ReadClaimFacts(const TfLiteContext& context, const HostGraph& graph,
     facts.reads_weight_bits = node.weights != nullptr;
     try {
       ReadForm(context, node, engine, facts);
-    } catch (const OpError&) {
-      // Only the host may know what to do with the operator.
+    } catch (const OpError& e) {
+      facts.form = e.what();  // only the host may know what to do with the operator
     }
   }
   return read;

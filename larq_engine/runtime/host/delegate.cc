@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
+#include <map>
 #include <mutex>
 #include <set>
 #include <span>
@@ -13,6 +15,7 @@
 #include "larq_engine/runtime/executors.h"
 #include "larq_engine/runtime/host/claim.h"
 #include "larq_engine/runtime/host/claim_facts.h"
+#include "larq_engine/runtime/host/claim_report.h"
 #include "larq_engine/runtime/host/graph_check.h"
 #include "larq_engine/runtime/host/host_calls.h"
 #include "larq_engine/runtime/host/placement_check.h"
@@ -34,6 +37,7 @@ struct Delegate {
   std::atomic<int> last_subgraph{0};  // hosts ask for the graphs in order
   std::mutex mutex;               // guards the fields below: interpreters may be in several threads
   std::set<int> host_reads = {};  // tensors of the main graph that the host's operators read
+  std::map<int, std::vector<ReportedClaim>> claims = {};  // of the graphs that were read last
   std::string placement_text = {};                  // text in the model file that was read last
   std::shared_ptr<const Placement> placement = {};  // what it says, shared by the plans
 };
@@ -185,6 +189,13 @@ void Forbid(TfLiteContext* context, std::span<const int> nodes) {
   }
 }
 
+// Keeps the decisions about a graph for those who ask for them, and logs them.
+void Report(Delegate& delegate, int subgraph, std::vector<ReportedClaim> claims) {
+  if (IsClaimLogOn()) std::fputs(ClaimLog(subgraph, claims).c_str(), stderr);
+  const std::lock_guard<std::mutex> lock(delegate.mutex);
+  delegate.claims[subgraph] = std::move(claims);
+}
+
 // Throws std::invalid_argument if the placement cannot be met.
 void CheckPlaceable(TfLiteContext* context, const Placement& placement, int subgraph,
                     const HostGraph& graph, const ClaimGraph& facts, bool fuse,
@@ -221,6 +232,7 @@ TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate) {
     const ClaimGraph facts = ReadClaimFacts(*context, graph, engine, *placement, subgraph);
     const std::vector<ClaimReason> claims =
         DecideClaims(facts, {.fuse = engine.fuse(), .has_gpu = engine.executors().size() > 1});
+    Report(own, subgraph, ReportClaims(context, graph, facts, claims, engine));
     const std::vector<int> weights = NodesToUnpack(graph, claims);
     const std::vector<int> plans = NodesOfPlans(graph, claims);
     if (subgraph >= 0 && !placement->nodes.empty()) {  // the host tells the graph's number
@@ -269,6 +281,12 @@ std::vector<MemoryReport> ReadMemory(TfLiteDelegate* delegate) {
   return FromHost(delegate).engine->Memory();
 }
 
+std::string ReadClaims(TfLiteDelegate* delegate) {
+  Delegate& own = FromHost(delegate);
+  const std::lock_guard<std::mutex> lock(own.mutex);
+  return ClaimsJson(own.claims);
+}
+
 std::vector<StepProfile> StopProfile(TfLiteDelegate* delegate) {
   return FromHost(delegate).engine->StopProfile();
 }
@@ -304,6 +322,10 @@ size_t larq_engine_profile_read(TfLiteDelegate* delegate, char* json, size_t siz
 size_t larq_engine_memory_read(TfLiteDelegate* delegate, char* json, size_t size) {
   return larq_engine::WriteText(
       json, size, [&] { return larq_engine::MemoryJson(larq_engine::ReadMemory(delegate)); });
+}
+
+size_t larq_engine_claims_read(TfLiteDelegate* delegate, char* json, size_t size) {
+  return larq_engine::WriteText(json, size, [&] { return larq_engine::ReadClaims(delegate); });
 }
 
 int larq_engine_set_device_input(TfLiteDelegate* delegate, int tensor, const void* data,
