@@ -27,6 +27,7 @@ def format_facts(facts: ModelFacts, why_unknown: str = "") -> str:
         shown = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
         operators = counted(sum(kinds.values()), "operator")
         lines.append(f"on this machine the {place} runs {operators}: {shown or 'none'}")
+    lines += _reasons(facts)
     if why_unknown:
         lines.append(f"who runs the others is unknown, as the model does not open: {why_unknown}")
     if facts.placement:
@@ -53,7 +54,7 @@ def _row(op: OperatorFacts) -> tuple[str, ...]:
     if op.weight_bits is not None:
         types.append("bit" if op.weight_bits == 1 else _type(op.inputs[1]))
     return (
-        f"{op.graph}.{op.index}" if op.graph else str(op.index),
+        _number(op),
         op.kind,
         op.layer,
         _shape(source),
@@ -63,6 +64,19 @@ def _row(op: OperatorFacts) -> tuple[str, ...]:
         f"{op.macs / 1e6:.2f}" if op.macs else "",
         op.runs_in,
     )
+
+
+def _number(op: OperatorFacts) -> str:
+    return f"{op.graph}.{op.index}" if op.graph else str(op.index)
+
+
+def _reasons(facts: ModelFacts) -> list[str]:
+    """Returns a line for each reason why operators stay with the host."""
+    found: dict[str, list[str]] = {}
+    for op in facts.operators:
+        if op.runs_in == HOST and op.reason:
+            found.setdefault(op.reason, []).append(f"{_number(op)} {op.kind}")
+    return [f"  {reason}: {', '.join(ops)}" for reason, ops in found.items()]
 
 
 def _shape(tensor: TensorFacts | None) -> str:

@@ -36,16 +36,16 @@ def _run(arguments: argparse.Namespace) -> None:
     if to_file:
         check_destination("json", Path(arguments.json), model)
     from larq_engine.command_line.facts_table import format_facts
-    from larq_engine.command_line.model_facts import collect_facts, find_taken
+    from larq_engine.command_line.model_facts import collect_facts, find_claims
     from larq_engine.python.model_file import read_model
 
     content = read_model(model)
-    taken, why_unknown = None, ""
+    claims, why_unknown = None, ""
     try:
-        taken = find_taken(content)
+        claims = find_claims(content)
     except (ImportError, ValueError) as error:
         why_unknown = str(error)
-    facts = collect_facts(content, taken)
+    facts = collect_facts(content, claims)
     if arguments.json == "-":
         print(facts.to_json())
         return

@@ -4,7 +4,7 @@ import dataclasses
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from larq_engine.command_line.quiet_host import quiet_host
@@ -56,6 +56,7 @@ class OperatorFacts:
         macs: The products of one run.
         runs_in: "plug-in" or "host", as the plug-in says on this machine. If it was not asked,
             "plug-in" for operators that only it has, else "unknown".
+        reason: The plug-in's reason for it; "" if it was not asked.
     """
 
     graph: int
@@ -69,6 +70,7 @@ class OperatorFacts:
     constant_bytes: int
     macs: int
     runs_in: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -108,13 +110,23 @@ class ModelFacts:
         return json.dumps(dataclasses.asdict(self), indent=2)
 
 
-def collect_facts(content: bytes, taken: Set[tuple[int, int]] | None = None) -> ModelFacts:
+@dataclass(frozen=True)
+class Claim:
+    """The plug-in's decision about an operator: whether it takes it over, and why."""
+
+    taken: bool
+    reason: str
+
+
+Claims = Mapping[tuple[int, int], Claim]  # by subgraph and node
+
+
+def collect_facts(content: bytes, claims: Claims | None = None) -> ModelFacts:
     """Reads a .tflite file.
 
     Args:
         content: The bytes of the file.
-        taken: What the plug-in computes, as (subgraph, node), from `find_taken`; None if it was not
-            asked.
+        claims: The plug-in's decisions, from `find_claims`; None if it was not asked.
 
     Raises:
         ValueError: It is no .tflite file, or a damaged one.
@@ -125,11 +137,13 @@ def collect_facts(content: bytes, taken: Set[tuple[int, int]] | None = None) -> 
     operators = []
     for number, graph in enumerate(model.graphs):
         for index, op in enumerate(graph.ops):
-            if taken is None:
-                runs_in = PLUG_IN if is_ours(op) else UNKNOWN
+            if claims is None:
+                claim = Claim(is_ours(op), "")
+                runs_in = PLUG_IN if claim.taken else UNKNOWN
             else:
-                runs_in = PLUG_IN if (number, index) in taken else HOST
-            facts = _operator(op, number, index, packed, runs_in)
+                claim = claims.get((number, index), Claim(False, ""))
+                runs_in = PLUG_IN if claim.taken else HOST
+            facts = _operator(op, number, index, packed, runs_in, claim.reason)
             operators.append(facts)
             if facts.macs:
                 macs[_arithmetic(op)] += facts.macs
@@ -147,15 +161,19 @@ def collect_facts(content: bytes, taken: Set[tuple[int, int]] | None = None) -> 
     )
 
 
-def find_taken(content: bytes) -> set[tuple[int, int]]:
-    """Opens a model in the host and asks the plug-in what it computes, as (subgraph, node).
+def find_claims(content: bytes) -> Claims:
+    """Opens a model in the host and asks the plug-in what it computes.
 
     Raises:
         ImportError: No host is installed.
         ValueError: The host does not open the model.
     """
     quiet_host()
-    return Session(content, num_threads=1, runtime=None).taken()
+    claims = Session(content, num_threads=1, runtime=None).claims()
+    return {
+        (claim["subgraph"], claim["node"]): Claim(claim["claimed"], claim["reason"])
+        for claim in claims
+    }
 
 
 def _packed(op: Op) -> list[tuple[Tensor, int]]:
@@ -170,7 +188,7 @@ def _packed(op: Op) -> list[tuple[Tensor, int]]:
 
 
 def _operator(
-    op: Op, graph: int, index: int, packed: Mapping[Tensor, int], runs_in: str
+    op: Op, graph: int, index: int, packed: Mapping[Tensor, int], runs_in: str, reason: str
 ) -> OperatorFacts:
     macs = count_macs(op)  # It refuses operators without the inputs that are read below.
     return OperatorFacts(
@@ -185,6 +203,7 @@ def _operator(
         constant_bytes=_constant_bytes(tensor for tensor in op.inputs if tensor),
         macs=macs,
         runs_in=runs_in,
+        reason=reason,
     )
 
 

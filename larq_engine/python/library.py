@@ -77,8 +77,9 @@ def _load(path: str) -> ctypes.CDLL:
     library.larq_engine_usable_cpus.restype = ctypes.c_int
     library.larq_engine_devices.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
     library.larq_engine_devices.restype = ctypes.c_size_t
-    library.larq_engine_memory_read.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
-    library.larq_engine_memory_read.restype = ctypes.c_size_t
+    for read in (library.larq_engine_memory_read, library.larq_engine_claims_read):
+        read.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
+        read.restype = ctypes.c_size_t
     for set_input in (library.larq_engine_set_device_input, library.larq_engine_set_host_input):
         set_input.argtypes = [
             ctypes.c_void_p,
@@ -127,6 +128,13 @@ def read_memory(delegate: int) -> list[dict[str, Any]]:
     read = functools.partial(_load(delegate_path()).larq_engine_memory_read, delegate)
     devices: list[dict[str, Any]] = json.loads(_read_all(read, _FIRST_DEVICES_BYTES))["devices"]
     return devices
+
+
+def read_claims(delegate: int) -> list[dict[str, Any]]:
+    """Returns the decision about each operator that a host handed to the delegate."""
+    read = functools.partial(_load(delegate_path()).larq_engine_claims_read, delegate)
+    claims: list[dict[str, Any]] = json.loads(_read_all(read, _FIRST_PROFILE_BYTES))["claims"]
+    return claims
 
 
 def set_device_input(delegate: int, tensor: int, address: int | None, size: int) -> None:

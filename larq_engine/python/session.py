@@ -370,10 +370,9 @@ class Session:
             self._let_go()
         return times
 
-    def taken(self) -> set[tuple[int, int]]:
-        """Returns (subgraph, node) of all that the plug-in computes, without a run."""
-        _, steps = self._model.time_steps(0)
-        return {(step["subgraph"], node) for step in steps for node in library.nodes_of([step])}
+    def claims(self) -> list[dict[str, Any]]:
+        """Returns for each operator whether the plug-in took it, and why: see `read_claims`."""
+        return library.read_claims(self._model.pointer)
 
     def measure(
         self, arrays: Sequence[Array | DeviceArray], runs: int

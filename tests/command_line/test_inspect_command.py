@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from larq_engine.command_line import main
-from larq_engine.command_line.model_facts import collect_facts, find_taken
+from larq_engine.command_line.model_facts import collect_facts, find_claims
 from larq_engine.python.library import nodes_of
 from larq_engine.python.session import Session
 from larq_engine.python.tensors import random_data
@@ -28,7 +28,7 @@ def test_the_plug_in_agrees(path, rng):
     run."""
     content = path.read_bytes()
     facts = collect_facts(content)
-    fused = collect_facts(content, find_taken(content))
+    fused = collect_facts(content, find_claims(content))
     session = Session(content, num_threads=1, runtime=None)
     arrays = [random_data(info, rng) for info in session.inputs()]
     steps, _, left = session.measure(arrays, 1)
@@ -220,9 +220,46 @@ def test_the_table(tmp_path, capsys):
         "bits: the last size counts words of 32 channels",
         "on this machine the plug-in runs 2 operators: 1 LceQuantize, 1 LceBconv2d",
         "on this machine the host runs 1 operator: 1 MEAN",
+        "  no operator that the plug-in takes reads its result: 2 MEAN",
         "multiplications of one run: 57.60 million binary, 0.00 million float",
         f"file: {path.stat().st_size / 1e6:.3f} MB, of which weights in bits take 0.005 MB",
     ]
+
+
+def test_why_an_operator_stays_with_the_host():
+    content = _one_op("SUB", [(1, 8), (1, 8)], (1, 8))
+    [op] = collect_facts(content, find_claims(content)).operators
+    assert (op.runs_in, op.reason) == (
+        "host",
+        "the plug-in does not compute this form: float32[1, 8], float32[1, 8] -> float32[1, 8]",
+    )
+
+
+def test_weights_that_are_unpacked_run_in_the_plug_in():
+    builder = ModelBuilder()
+    x, y = builder.tensor((1, 64), name="x"), builder.tensor((1, 32), name="y")
+    weights = add_weights(builder, np.ones((32, 64), np.float32), np.ones(32, np.float32), 0)
+    builder.builtin("FULLY_CONNECTED", [x, weights], [y])
+    content = builder.finish([x], [y])
+    unpack, dense = collect_facts(content, find_claims(content)).operators
+    assert (unpack.runs_in, dense.runs_in) == ("plug-in", "host")
+    assert unpack.reason == "its weights are unpacked once, when the model is loaded"
+
+
+def test_the_log_of_claims(capfd, monkeypatch):
+    builder = ModelBuilder()
+    x, y = builder.tensor((1, 4), name="x"), builder.tensor((1, 4), name="swish\x1b[2J")
+    builder.builtin("HARD_SWISH", [x], [y])
+    content = builder.finish([x], [y])
+    find_claims(content)
+    assert "larq_engine:" not in capfd.readouterr().err
+    monkeypatch.setenv("LARQ_ENGINE_LOG_CLAIMS", "on")
+    find_claims(content)
+    assert (
+        "larq_engine: graph 0: takes over 0 of 1 operators\n"
+        "larq_engine: #0 operator 117 'swish?[2J': host, because the plug-in does not know the "
+        "operator\n"
+    ) in capfd.readouterr().err
 
 
 def test_a_model_that_does_not_open(tmp_path, capsys):
