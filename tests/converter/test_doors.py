@@ -137,11 +137,11 @@ def test_the_report_finds_a_file_that_its_name_does_not_tell(tmp_path, rng):
 
 def test_the_report_refuses_options_of_other_doors(tmp_path):
     for model, options, words in (
-        (float_model(), {"channels_last": True}, "channels_last: for ONNX or PyTorch only"),
-        ("a.onnx", {"signature_keys": ["a"]}, "signature_keys: for SavedModel only, not for ONNX"),
-        ("a.h5", {"signature_keys": ["a"]}, "signature_keys: for SavedModel only, not for Keras"),
+        (float_model(), {"channels_last": True}, "channels_last: for .* only, not for .tflite"),
+        ("a.onnx", {"signature_keys": ["a"]}, "signature_keys: for .* only, not for ONNX"),
+        ("a.h5", {"signature_keys": ["a"]}, "signature_keys: for .* only, not for Keras"),
     ):
-        with pytest.raises(TypeError, match=re.escape(f"conversion_report: {words}")):
+        with pytest.raises(TypeError, match=f"conversion_report: {words}"):
             larq_engine.conversion_report(model, **options)
 
 

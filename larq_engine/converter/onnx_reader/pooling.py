@@ -1,6 +1,6 @@
 """Makers of poolings and of reductions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -93,12 +93,17 @@ def global_pool(kind: str) -> Callable[[Call], Value]:
     return make
 
 
-def reduce(kind: str) -> Callable[[Call], Value]:
+def reduce(kind: str, before: str = "", after: str = "") -> Callable[[Call], Value]:
+    """Returns a maker that reduces `before` of the values, and applies `after` to the result."""
+
     def make(call: Call) -> Value:
-        axes = _axes(call, len(call.value().shape))
+        x = call.value()
+        axes = _axes(call, len(x.shape))
         if not axes:
-            return call.value()
-        return reduced(call, kind, call.value(), axes, keeps=bool(call.integer("keepdims", 1)))
+            return x
+        changed = call.each(before, x) if before else x
+        result = reduced(call, kind, changed, axes, keeps=bool(call.integer("keepdims", 1)))
+        return call.each(after, result) if after else result
 
     return make
 
@@ -109,20 +114,6 @@ def _axes(call: Call, rank: int) -> list[int]:
     if axes or call.integer("noop_with_empty_axes"):
         return axes or []
     return list(range(rank))
-
-
-def sum_of(before: str, after: str = "") -> Callable[[Call], Value]:
-    """Returns a maker that sums `before` of the values, and applies `after` to the sum."""
-
-    def make(call: Call) -> Value:
-        axes = _axes(call, len(call.value().shape))
-        if not axes:
-            return call.value()
-        changed = call.each(before, call.value())
-        result = reduced(call, "SUM", changed, axes, keeps=bool(call.integer("keepdims", 1)))
-        return call.each(after, result) if after else result
-
-    return make
 
 
 def log_sum_exp(call: Call) -> Value:
@@ -151,9 +142,7 @@ def arg(kind: str) -> Callable[[Call], Value]:
             raise call.error("the first of equal values", "the last", "export it without that")
         axis = call.axis(call.integer("axis"), len(x.shape))
         x = call.net.ordered(x, x.order)
-        kept = [a for a in x.order if a != axis]
-        left = sorted(kept)
-        shape, order = tuple(x.shape[a] for a in left), tuple(left.index(a) for a in kept)
+        shape, order = _without(x, [axis])
         options = schema.make_options(
             "ArgMaxOptions" if kind == "ARG_MAX" else "ArgMinOptions",
             outputType=schema.type_number("INT64"),
@@ -171,15 +160,19 @@ def arg(kind: str) -> Callable[[Call], Value]:
 def reduced(call: Call, kind: str, x: Value, axes: list[int], keeps: bool) -> Value:
     x = call.net.ordered(x, x.order)
     where = sorted(x.axis(axis) for axis in axes)
-    kept = [axis for axis in x.order if axis not in axes]
     if keeps:
         shape = tuple(1 if axis in axes else size for axis, size in enumerate(x.shape))
         order = x.order
     else:
-        left = sorted(kept)
-        shape = tuple(x.shape[axis] for axis in left)
-        order = tuple(left.index(axis) for axis in kept)
+        shape, order = _without(x, axes)
     options = schema.make_options("ReducerOptions", keepDims=keeps)
     lies = tuple(shape[axis] for axis in order)
     made = call.net.op(kind, [x.tensor, call.net.constant(where)], lies, options=options)
     return Value(shape, made, order)
+
+
+def _without(x: Value, axes: Sequence[int]) -> tuple[Shape, tuple[int, ...]]:
+    """Returns the shape and the order of a value that has lost these axes."""
+    kept = [axis for axis in x.order if axis not in axes]
+    left = sorted(kept)
+    return tuple(x.shape[axis] for axis in left), tuple(left.index(axis) for axis in kept)

@@ -6,6 +6,7 @@ from larq_engine.converter import schema
 from larq_engine.converter.graph import Array, Tensor
 from larq_engine.converter.onnx_reader.call import Call
 from larq_engine.converter.onnx_reader.layout import Value, broadcast, channels_last, flattened
+from larq_engine.converter.onnx_reader.moving import turned
 from larq_engine.converter.onnx_reader.windows import as_image, from_image, padded, read_windows
 from larq_engine.converter.padding import SAME, VALID
 
@@ -105,9 +106,9 @@ def gemm(call: Call) -> Value:
     call.rank(a, 2)
     call.rank(call.net.value(b), 2)
     if call.integer("transA"):
-        a = _turned(call, a)
+        a = turned(call.net, a, (1, 0))
     if call.integer("transB"):
-        b = b.T if isinstance(b, np.ndarray) else _turned(call, b)
+        b = b.T if isinstance(b, np.ndarray) else turned(call.net, b, (1, 0))
     if isinstance(b, np.ndarray) and alpha != 1:
         b, alpha = np.float32(alpha) * b, 1.0
     row = None
@@ -124,12 +125,6 @@ def gemm(call: Call) -> Value:
     if beta != 1:
         c = call.each("MUL", c, np.array(beta, np.float32))
     return call.each("ADD", result, c)
-
-
-def _turned(call: Call, x: Value) -> Value:
-    """Returns a matrix transposed, in the same tensor."""
-    x = call.net.ordered(x, x.order)
-    return Value(x.shape[::-1], x.tensor, tuple(1 - axis for axis in x.order))
 
 
 def _row(c: Array, units: int) -> Array | None:
