@@ -6,6 +6,7 @@
 
 #include "gtest/gtest.h"
 #include "larq_engine/kernels/layers/select_product.h"
+#include "tests/common/error_of.h"
 
 namespace larq_engine {
 namespace {
@@ -15,12 +16,7 @@ EngineOptions Parse(const char* key, const char* value) {
 }
 
 std::string ErrorOf(const char* key, const char* value) {
-  try {
-    Parse(key, value);
-  } catch (const std::invalid_argument& e) {
-    return e.what();
-  }
-  return "no error";
+  return testing::ErrorOf<std::invalid_argument>([&] { Parse(key, value); });
 }
 
 // Sets an environment variable for the length of one test.

@@ -17,6 +17,7 @@
 #include "larq_engine/kernels/cuda/emulated_tma.h"
 #include "larq_engine/runtime/cuda/driver.h"
 #include "larq_engine/runtime/ops/op_error.h"
+#include "tests/common/error_of.h"
 #include "tests/cuda/emulated_image.h"
 
 namespace larq_engine::testing {
@@ -734,15 +735,6 @@ void UseEverything(const CudaDriver& driver) {
   driver.Call(driver.cuStreamSynchronize, stream);
 }
 
-std::string ErrorOf(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const OpError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(FakeDriverFailures, EveryCallFailsOnRequestAndNothingIsLeft) {
   const CudaDriver driver = LoadCudaDriver(FindFakeCudaSymbol);
   fake_cuda_reset();
@@ -754,7 +746,7 @@ TEST(FakeDriverFailures, EveryCallFailsOnRequestAndNothingIsLeft) {
   for (uint64_t n = 1; n <= calls; ++n) {
     fake_cuda_reset();
     fake_cuda_fail_call(n, CUDA_ERROR_OUT_OF_MEMORY);
-    const std::string error = ErrorOf([&] { UseEverything(driver); });
+    const std::string error = ErrorOf<OpError>([&] { UseEverything(driver); });
     ASSERT_NE(fake_cuda_failed_call(), nullptr) << n;
     EXPECT_EQ(fake_cuda_leaks(), 0u) << fake_cuda_failed_call();
     if (error == "no error") {
@@ -766,7 +758,7 @@ TEST(FakeDriverFailures, EveryCallFailsOnRequestAndNothingIsLeft) {
   }
   EXPECT_EQ(unseen, 9u);
   fake_cuda_reset();
-  EXPECT_EQ(ErrorOf([&] { UseEverything(driver); }), "no error");
+  EXPECT_EQ(ErrorOf<OpError>([&] { UseEverything(driver); }), "no error");
 }
 
 TEST(FakeDriverFailures, FaultsBreakTheDevice) {
@@ -777,7 +769,7 @@ TEST(FakeDriverFailures, FaultsBreakTheDevice) {
   for (uint64_t n = 1; n <= calls; ++n) {
     fake_cuda_reset();
     fake_cuda_fail_call(n, CUDA_ERROR_ILLEGAL_ADDRESS);
-    const std::string error = ErrorOf([&] { UseEverything(driver); });
+    const std::string error = ErrorOf<OpError>([&] { UseEverything(driver); });
     EXPECT_EQ(fake_cuda_leaks(), 0u) << fake_cuda_failed_call();
     CUcontext context = nullptr;
     const std::string failed = fake_cuda_failed_call();
@@ -789,7 +781,7 @@ TEST(FakeDriverFailures, FaultsBreakTheDevice) {
     }
   }
   fake_cuda_reset();
-  EXPECT_EQ(ErrorOf([&] { UseEverything(driver); }), "no error");
+  EXPECT_EQ(ErrorOf<OpError>([&] { UseEverything(driver); }), "no error");
 }
 
 TEST(FakeDriverFailures, NothingWorksAfterAFork) {

@@ -11,10 +11,13 @@
 #include "larq_engine/kernels/pixels/select.h"
 #include "larq_engine/runtime/ops/op_error.h"
 #include "larq_engine/runtime/ops/op_table.h"
+#include "tests/common/error_of.h"
 #include "tests/host/model_builder.h"
 
 namespace larq_engine {
 namespace {
+
+using testing::ErrorOf;
 
 TensorInfo Tensor(TfLiteType type, std::vector<int> dims, const void* constant = nullptr) {
   TensorInfo info{.present = true, .name = "t", .type = type, .dims = dims, .constant = constant};
@@ -49,16 +52,6 @@ void RunAll(const Step& step, const void* input, void* output) {
   AlignedBuffer<std::byte> scratch(step.scratch_bytes());
   const void* inputs[] = {input};
   step.Run(inputs, {0, step.pixels(), 0, step.blocks()}, scratch.data(), output);
-}
-
-template <typename Function>
-std::string ErrorOf(Function function) {
-  try {
-    function();
-  } catch (const OpError& e) {
-    return e.what();
-  }
-  return "no error";
 }
 
 TEST(MeanStep, OfNothingIsNan) {
@@ -158,7 +151,7 @@ TEST(Bconv2dStep, DepthBeyondTheAccumulatorIsRefusedBeforeTheFilterIsRead) {
             .output = Tensor(kTfLiteFloat32, {1, 1, 1, 1})};
   const std::vector<uint8_t> options = ConvOptions(32);
   op.options = options;
-  EXPECT_EQ(ErrorOf([&] {
+  EXPECT_EQ(ErrorOf<OpError>([&] {
               Made("LceBconv2d", op);
             }).find("filter: expected at most 1073741824 products for one output value"),
             0u);
@@ -176,7 +169,7 @@ TEST(Bconv2dStep, PlanesBeyondTheAccumulatorAreRefusedToo) {
   with_bits["bits_in"] = with_bits["bits_weights"] = 4;
   const std::vector<uint8_t> options = testing::EncodeOptions(with_bits);
   op.options = options;
-  EXPECT_EQ(ErrorOf([&] {
+  EXPECT_EQ(ErrorOf<OpError>([&] {
               Made("LceBconv2d", op);
             }).find("filter: expected at most 4772185 products for one output value"),
             0u);
@@ -324,15 +317,15 @@ TEST(CountElements, RefusesWhatNoMemoryHolds) {
   const int large = sizeof(size_t) == 8 ? 1 << 30 : 1 << 17;
   EXPECT_EQ(CountElements({large, fitting}, 2), int64_t{large} * fitting);
   EXPECT_THROW(CountElements({large, 2 * fitting}, 2), OpError);
-  EXPECT_EQ(ErrorOf([] {
+  EXPECT_EQ(ErrorOf<OpError>([] {
               CountElements({1 << 30, 1 << 30}, 2);
             }).find("shape [1073741824, 1073741824]: expected a product that memory can hold"),
             0u);
-  EXPECT_EQ(ErrorOf([] {
+  EXPECT_EQ(ErrorOf<OpError>([] {
               CountElements({1 << 30, 1 << 30, 1 << 30, 1 << 30}, 4);
             }).find("expected a product"),
             std::string("shape [1073741824, 1073741824, 1073741824, 1073741824]: ").size());
-  EXPECT_EQ(ErrorOf([] {
+  EXPECT_EQ(ErrorOf<OpError>([] {
               CountElements({3, -1}, 2);
             }).find("shape [3, -1]: expected sizes of at least 0"),
             0u);

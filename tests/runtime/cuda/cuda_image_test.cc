@@ -7,17 +7,13 @@
 
 #include "larq_engine/runtime/ops/op_error.h"
 #include "larq_engine/version.h"
+#include "tests/common/error_of.h"
 
 namespace larq_engine {
 namespace {
 
 std::string ErrorOf(const std::string& path) {
-  try {
-    OpenCudaImage(path);
-  } catch (const OpError& error) {
-    return error.what();
-  }
-  return "no error";
+  return testing::ErrorOf<OpError>([&] { OpenCudaImage(path); });
 }
 
 TEST(CudaImage, LiesBesideTheProgramThatTheEngineIsLinkedInto) {

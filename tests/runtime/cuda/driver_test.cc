@@ -8,22 +8,15 @@
 
 #include <cstdio>
 #include <cstring>
-#include <functional>
 #include <string>
 
 #include "larq_engine/runtime/ops/op_error.h"
+#include "tests/common/error_of.h"
 
 namespace larq_engine {
 namespace {
 
-std::string ErrorOf(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const OpError& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using testing::ErrorOf;
 
 // A driver that can only be asked for its functions. The fields describe its behaviour.
 struct StubDriver {
@@ -90,7 +83,7 @@ void* FindStub(const char* name) {
 
 std::string LoadError(const StubDriver& driver) {
   stub = driver;
-  return ErrorOf([] { LoadCudaDriver(FindStub); });
+  return ErrorOf<OpError>([] { LoadCudaDriver(FindStub); });
 }
 
 // This test comes first, because the next ones open the driver.
@@ -104,8 +97,8 @@ TEST(CudaDriver, NoneOnThisMachine) {
       "expected NVIDIA's driver for CUDA 12.0 or newer, got: libcuda.so.1: cannot open shared "
       "object file: No such file or directory; install the driver, or start the container with "
       "access to the GPU";
-  EXPECT_EQ(ErrorOf([] { OpenCudaDriver(); }), expected);
-  EXPECT_EQ(ErrorOf([] { OpenCudaDriver(); }), expected) << "the second time";
+  EXPECT_EQ(ErrorOf<OpError>([] { OpenCudaDriver(); }), expected);
+  EXPECT_EQ(ErrorOf<OpError>([] { OpenCudaDriver(); }), expected) << "the second time";
 }
 
 TEST(CudaDriver, TheOneOfThisMachine) {
@@ -171,11 +164,12 @@ TEST(CudaDriver, NoDevice) {
 TEST(CudaDriver, FailedCallIsNamedWithTheDriversWords) {
   stub = {};
   const CudaDriver driver = LoadCudaDriver(FindStub);
-  EXPECT_EQ(ErrorOf([&] { driver.Call(driver.cuMemFree, CUDA_SUCCESS); }), "no error");
-  EXPECT_EQ(ErrorOf([&] { driver.Call(driver.cuMemFree, CUDA_ERROR_ILLEGAL_ADDRESS); }),
+  EXPECT_EQ(ErrorOf<OpError>([&] { driver.Call(driver.cuMemFree, CUDA_SUCCESS); }), "no error");
+  EXPECT_EQ(ErrorOf<OpError>([&] { driver.Call(driver.cuMemFree, CUDA_ERROR_ILLEGAL_ADDRESS); }),
             "cuMemFree: CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was "
             "encountered");
-  EXPECT_EQ(ErrorOf([&] { driver.Call(driver.cuMemFree, 12345); }), "cuMemFree: error 12345")
+  EXPECT_EQ(ErrorOf<OpError>([&] { driver.Call(driver.cuMemFree, 12345); }),
+            "cuMemFree: error 12345")
       << "of a driver newer than its words";
 }
 
@@ -187,8 +181,8 @@ TEST(CudaDriver, FailureAfterAForkSaysSo) {
   const pid_t child = fork();
   if (child == 0) {
     const std::string text =
-        ErrorOf([&] { driver.Call(driver.cuMemFree, CUDA_ERROR_ILLEGAL_ADDRESS); }) + "\n" +
-        ErrorOf([&] { driver.CheckProcess(); });
+        ErrorOf<OpError>([&] { driver.Call(driver.cuMemFree, CUDA_ERROR_ILLEGAL_ADDRESS); }) +
+        "\n" + ErrorOf<OpError>([&] { driver.CheckProcess(); });
     _exit(write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : 1);
   }
   int status = 1;
@@ -203,7 +197,7 @@ TEST(CudaDriver, FailureAfterAForkSaysSo) {
             "works in that one only: start processes by spawn, or use CUDA after the fork only\n"
             "this process was forked from one that had initialized CUDA, which then works in that "
             "one only: start processes by spawn, or use CUDA after the fork only");
-  EXPECT_EQ(ErrorOf([&] { driver.CheckProcess(); }), "no error");
+  EXPECT_EQ(ErrorOf<OpError>([&] { driver.CheckProcess(); }), "no error");
   close(ends[0]);
   close(ends[1]);
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/common/error_of.h"
 #include "tests/common/seed.h"
 
 namespace larq_engine {
@@ -40,12 +41,7 @@ TEST(ReadIntMap, WiderAndIndirectValues) {
 }
 
 std::string ErrorOf(const Bytes& bytes) {
-  try {
-    ReadIntMap(bytes);
-  } catch (const std::invalid_argument& e) {
-    return e.what();
-  }
-  return "no error";
+  return testing::ErrorOf<std::invalid_argument>([&] { ReadIntMap(bytes); });
 }
 
 TEST(ReadIntMap, ErrorsSayWhatIsWrong) {

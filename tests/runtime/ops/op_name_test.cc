@@ -1,18 +1,15 @@
 #include "larq_engine/runtime/ops/op_name.h"
 
 #include "gtest/gtest.h"
+#include "tests/common/error_of.h"
 
 namespace larq_engine {
 namespace {
 
 template <typename Error>
 std::string MessageOf(const Error& error) {
-  try {
-    ForOperator({.kind = "ADD", .layer = "sum", .node = 7}, [&] { throw error; });
-  } catch (const OpError& e) {
-    return e.what();
-  }
-  return "no error";
+  return testing::ErrorOf<OpError>(
+      [&] { ForOperator({.kind = "ADD", .layer = "sum", .node = 7}, [&] { throw error; }); });
 }
 
 TEST(ForOperator, ErrorsBeginWithTheOperator) {

@@ -1,18 +1,19 @@
 // Tests the boxes that a file's slices cut from shapes that a resize may change.
 #include "larq_engine/runtime/ops/slice_op.h"
 
-#include <functional>
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "larq_engine/runtime/ops/op_error.h"
 #include "larq_engine/runtime/ops/op_info.h"
+#include "tests/common/error_of.h"
 
 namespace larq_engine {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::ErrorOf;
 using ::testing::HasSubstr;
 
 using Dims = std::vector<int>;
@@ -40,15 +41,6 @@ Dims Box(const SliceOp& op, const Dims& dims) {
   return box;
 }
 
-std::string ErrorOf(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const OpError& e) {
-    return e.what();
-  }
-  return "";
-}
-
 OpInfo Split(const Dims& axis, size_t number, size_t outputs) {
   return {.inputs = {Ints(axis), Data()},
           .output = Data(),
@@ -64,12 +56,12 @@ TEST(SliceOp, Split) {
   EXPECT_THAT(op.DataInputs(), ElementsAre(1));
   EXPECT_THAT(Box(op, {2, 8, 9, 64}), ElementsAre(0, 2, 0, 8, 3, 6, 0, 64));
   EXPECT_THAT(Box(op, {1, 1, 30, 64}), ElementsAre(0, 1, 0, 1, 10, 20, 0, 64));
-  EXPECT_THAT(ErrorOf([&] {
+  EXPECT_THAT(ErrorOf<OpError>([&] {
                 op.Ranges({1, 8, 10, 64});
               }),
               HasSubstr("input: expected a shape whose dimension 2 can be cut as the file says, "
                         "got [1, 8, 10, 64]"));
-  EXPECT_THAT(ErrorOf([&] { op.Ranges({8, 9, 64}); }), HasSubstr("expected 4 dimensions"));
+  EXPECT_THAT(ErrorOf<OpError>([&] { op.Ranges({8, 9, 64}); }), HasSubstr("expected 4 dimensions"));
 }
 
 TEST(SliceOp, WhatIsNoSplit) {
@@ -110,7 +102,7 @@ TEST(SliceOp, SplitBySizes) {
   for (size_t i = 0; i < sizes.size(); ++i) {
     const SliceOp op = SliceOp::Read(SplitV(sizes, axis, i), SliceOp::kSplitV);
     EXPECT_THAT(Box(op, {1, 8, 9, 64}), ElementsAre(0, 1, begins[i], begins[i + 1], 0, 9, 0, 64));
-    EXPECT_THAT(ErrorOf([&] { op.Ranges({1, 9, 9, 64}); }), HasSubstr("dimension 1"));
+    EXPECT_THAT(ErrorOf<OpError>([&] { op.Ranges({1, 9, 9, 64}); }), HasSubstr("dimension 1"));
   }
 }
 
@@ -124,7 +116,7 @@ TEST(SliceOp, SplitWithARest) {
       EXPECT_THAT(Box(op, {1, 5 + rest, 9, 64}),
                   ElementsAre(0, 1, begins[i], begins[i + 1], 0, 9, 0, 64));
       if (i != 1) continue;
-      EXPECT_THAT(ErrorOf([&] { op.Ranges({1, 4, 9, 64}); }), HasSubstr("dimension 1"));
+      EXPECT_THAT(ErrorOf<OpError>([&] { op.Ranges({1, 4, 9, 64}); }), HasSubstr("dimension 1"));
     }
   }
   for (const Dims& wrong : {Dims{-1, -1}, Dims{-2, 3}, Dims{3, -2}}) {
@@ -151,8 +143,8 @@ TEST(SliceOp, Slice) {
   const OpInfo info = {.inputs = {Data(), Ints(begin), Ints(size)}, .output = Data()};
   const SliceOp op = SliceOp::Read(info, SliceOp::kSlice);
   EXPECT_THAT(Box(op, {5, 8, 9, 64}), ElementsAre(0, 5, 1, 4, 0, 4, 2, 64));
-  EXPECT_THAT(ErrorOf([&] { op.Ranges({5, 3, 9, 64}); }), HasSubstr("dimension 1"));
-  EXPECT_THAT(ErrorOf([&] { op.Ranges({5, 8, 9, 1}); }), HasSubstr("dimension 3"));
+  EXPECT_THAT(ErrorOf<OpError>([&] { op.Ranges({5, 3, 9, 64}); }), HasSubstr("dimension 1"));
+  EXPECT_THAT(ErrorOf<OpError>([&] { op.Ranges({5, 8, 9, 1}); }), HasSubstr("dimension 3"));
   const Dims negative = {0, -1, 0, 2};
   EXPECT_FALSE(SliceOp::CanClaim({.inputs = {Data(), Ints(negative), Ints(size)}, .output = Data()},
                                  SliceOp::kSlice));
