@@ -2,7 +2,8 @@
 # Checks style, types and layering. `tools/lint.sh check` reports every problem and fails if there
 # is one; `tools/lint.sh fix` corrects what a formatter can correct. Both look at files that git
 # knows or would add. `tools/lint.sh staged` looks at the files, as they are in the tree, that the
-# next commit changes, at their format and style only: the hook in tools/hooks runs it.
+# next commit changes, at format, style and mistakes in C++: the hook in tools/hooks runs it. Of the
+# whole tree clang-tidy takes minutes, so it is a stage of its own (tools/run_tests.py clang-tidy).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 readonly BIN=.venv/bin
@@ -70,6 +71,7 @@ case ${1:-} in
       "$BIN/ruff" check "${python[@]}" || failed=1
       "$BIN/ruff" format --check "${python[@]}" || failed=1
     fi
+    if ((${#cpp[@]})); then tools/tidy.sh "${cpp[@]}" || failed=1; fi
     exit "$failed"
     ;;
   *)

@@ -177,6 +177,12 @@ STAGES = (
         quick=True,
     ),
     Stage(
+        "clang-tidy",
+        "mistakes in the product's C++",
+        (["tools/tidy.sh"],),
+        (r"(larq_engine|examples)/.*\.(cc|h)$", r"\.clang-tidy$", r"pyproject\.toml$"),
+    ),
+    Stage(
         "tensorflow",
         "Python tests with TensorFlow and Keras, and those that take long",
         (

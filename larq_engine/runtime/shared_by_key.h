@@ -20,7 +20,7 @@ class SharedByKey {
   template <typename Make>
   std::shared_ptr<T> Get(const Key& key, const Make& make) {
     if (std::shared_ptr<T> used = Find(key)) return used;
-    const std::shared_ptr<T> made = make();
+    std::shared_ptr<T> made = make();
     const std::lock_guard<std::mutex> lock(mutex_);
     std::weak_ptr<T>& known = objects_[key];
     if (std::shared_ptr<T> used = known.lock()) return used;

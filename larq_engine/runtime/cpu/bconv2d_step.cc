@@ -126,7 +126,7 @@ class Bconv2dStep : public Step {
   }
 
   ProductChoice Choose(CpuFeatures cpu) const {
-    const ProductChoice choice = SelectProduct(cpu, spec_, kernels_.kernel, pixels_ == 1);
+    ProductChoice choice = SelectProduct(cpu, spec_, kernels_.kernel, pixels_ == 1);
     if (choice.bytes == nullptr || PermitIsa(choice.bytes->isa)) return choice;
     cpu.Remove(choice.bytes->isa);
     return Choose(cpu);

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Looks for mistakes in the product's C++ with clang-tidy; .clang-tidy lists the checks.
+#
+#   tools/tidy.sh              all files
+#   tools/tidy.sh FILE...      those of them that the product is compiled of
+#
+# Files of one ISA are left out: they need flags that only build_defs.bzl may have.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+if [[ ! -x .venv/bin/clang-tidy ]]; then
+  echo "tidy: no .venv/bin/clang-tidy; run \`make lint\` once, which installs it" >&2
+  exit 1
+fi
+mapfile -t files < <(printf '%s\n' "$@" |
+  if (($#)); then cat; else git ls-files 'larq_engine/*.cc' 'examples/*.cc'; fi |
+  grep -E '^(larq_engine|examples)/.*\.cc$' | grep -vE '/(arm64|x86)/' || true)
+if ((${#files[@]} == 0)); then exit 0; fi
+
+# Bazel generates this header.
+generated=$(mktemp -d)
+trap 'rm -rf "$generated"' EXIT
+mkdir "$generated/larq_engine"
+echo "#define LARQ_ENGINE_VERSION \"$(<larq_engine/version.txt)\"" >"$generated/larq_engine/version.h"
+printf '%s\n' "${files[@]}" | xargs -P "$(nproc)" -I {} \
+  .venv/bin/clang-tidy --quiet {} -- -std=c++20 -I. -I"$generated" 2> >(grep -v ' warnings\? generated' >&2)
+echo "tidy: ${#files[@]} files, clean"
