@@ -6,26 +6,33 @@
 #   isa_objects_test.sh ARCHITECTURE ARCHIVE...    libisa_<isa>.a is for that ISA (family.bzl)
 set -euo pipefail
 
-# Patterns that show an ISA in a disassembly. AVX2 is every VEX form, and AVX-512 its registers,
-# masks and broadcasts. UDOT's flags allow all of Armv8.2, of which a compiler would take the
-# atomics. SME2 is the registers of SVE and SME, and the words that an assembler knows no name for.
-declare -A MARK=(
-  [popcnt]='\bpopcnt\b'
-  [avx2]='^\s*v[a-z0-9]+\s'
-  [avx512bw]='%zmm|%[xy]mm(1[6-9]|2[0-9]|3[01])|%k[0-7]|\{1to'
-  [avx512vnni]='\bvpdp[bw][us][us]ds?\b'
-  [avx512vpopcntdq]='\bvpopcnt[dq]\b'
-  [amxint8]='\b(tile(load|store|zero|release)|ldtilecfg|tdpb)'
-  [dotprod]='^\s*([us]dot|(cas|swp|ld(add|clr|eor|set))[abhlp]*)\s'
-  [sme2]='^\s*(\.inst|smst(art|op))\b|\bz[0-9]+\.|\bp[0-9]+[/.]|\bza[0-9hv.\[]'
-)
-
 readonly ARCHITECTURE=$1
 shift
+# The ISAs from the lowest to the highest, and a pattern that shows each in a disassembly. AVX2 is
+# every VEX form, and AVX-512 its registers, masks and broadcasts. UDOT's flags allow all of
+# Armv8.2, of which a compiler would take the atomics. SME2 is the registers of SVE and SME, and the
+# words that an assembler knows no name for. Every CPU has the first one, whose pattern is not used.
 case $ARCHITECTURE in
-  x86_64) readonly LEVELS=(baseline popcnt avx2 avx512bw avx512vnni avx512vpopcntdq amxint8) ;;
-  aarch64) readonly LEVELS=(neon dotprod sme2) ;;  # every CPU has neon
+  x86_64)
+    readonly ISAS=(
+      baseline=
+      popcnt='\bpopcnt\b'
+      avx2='^\s*v[a-z0-9]+\s'
+      avx512bw='%zmm|%[xy]mm(1[6-9]|2[0-9]|3[01])|%k[0-7]|\{1to'
+      avx512vnni='\bvpdp[bw][us][us]ds?\b'
+      avx512vpopcntdq='\bvpopcnt[dq]\b'
+      amxint8='\b(tile(load|store|zero|release)|ldtilecfg|tdpb)'
+    )
+    ;;
+  aarch64)
+    readonly ISAS=(
+      neon=
+      dotprod='^\s*([us]dot|(cas|swp|ld(add|clr|eor|set))[abhlp]*)\s'
+      sme2='^\s*(\.inst|smst(art|op))\b|\bz[0-9]+\.|\bp[0-9]+[/.]|\bza[0-9hv.\[]'
+    )
+    ;;
 esac
+readonly LEVELS=("${ISAS[@]%%=*}")
 tools=
 if [[ $(uname -m) != "$ARCHITECTURE" ]]; then tools=$ARCHITECTURE-linux-gnu-; fi
 
@@ -36,11 +43,12 @@ instructions() {
 
 # Prints the first instructions above the ISA that an archive holds.
 above() {
-  local isa=$1 archive=$2 level is_above=
+  local isa=$1 archive=$2 entry level is_above=
   if [[ $isa == baseline ]]; then isa=${LEVELS[0]}; fi
-  for level in "${LEVELS[@]}"; do
+  for entry in "${ISAS[@]}"; do
+    level=${entry%%=*}
     if [[ -n $is_above ]]; then
-      instructions "$archive" | grep -P -m3 "${MARK[$level]}" | sed "s/^/  $level: /" || true
+      instructions "$archive" | grep -P -m3 "${entry#*=}" | sed "s/^/  $level: /" || true
     fi
     if [[ $level == "$isa" ]]; then is_above=yes; fi
   done

@@ -116,32 +116,6 @@ CpuFeatures AskX86() {
 }  // namespace
 #endif
 
-const char* IsaName(Isa isa) {
-  switch (isa) {
-    case Isa::kPortable:
-      return "portable";
-    case Isa::kPopcnt:
-      return "popcnt";
-    case Isa::kAvx2:
-      return "avx2";
-    case Isa::kAvx512bw:
-      return "avx512bw";
-    case Isa::kAvx512vnni:
-      return "avx512vnni";
-    case Isa::kAvx512vpopcntdq:
-      return "avx512vpopcntdq";
-    case Isa::kAmxint8:
-      return "amxint8";
-    case Isa::kNeon:
-      return "neon";
-    case Isa::kDotprod:
-      return "dotprod";
-    case Isa::kSme2:
-      return "sme2";
-  }
-  return "unknown";
-}
-
 namespace {
 
 CpuFeatures AskCpu() {

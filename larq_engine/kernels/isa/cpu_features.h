@@ -4,27 +4,25 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 
 namespace larq_engine {
 
-// For each architecture, a later ISA includes the earlier ones.
 enum class Isa : uint8_t {
-  kPortable,         // what the compiler assumes of every CPU of the architecture
-  kPopcnt,           // x86: the POPCNT instruction (Nehalem, Barcelona and later)
-  kAvx2,             // x86: AVX2 and FMA (Haswell, Zen and later)
-  kAvx512bw,         // x86: AVX-512 F, BW, DQ and VL (Skylake-X, Cascade Lake and later)
-  kAvx512vnni,       // x86: those and VNNI, products of bytes (Cascade Lake, Zen 4 and later)
-  kAvx512vpopcntdq,  // x86: those and VPOPCNTDQ (Ice Lake, Sapphire Rapids, Zen 4 and later)
-  kAmxint8,          // x86: those and AMX's products of bytes (Sapphire Rapids and later)
-  kNeon,             // 64-bit ARM: Advanced SIMD, which every one has (Cortex-A53, A72 and later)
-  kDotprod,          // 64-bit ARM: UDOT (Cortex-A55, A76, Apple A11 and later)
-  kSme2,             // 64-bit ARM: the outer product BMOPA in streaming mode (Apple M4, Arm C1)
+#define LARQ_ENGINE_ISA(isa, name) isa,
+#include "larq_engine/kernels/isa/isas.inc"
+#undef LARQ_ENGINE_ISA
 };
 
-inline constexpr Isa kLastIsa = Isa::kSme2;
+inline constexpr const char* kIsaNames[] = {
+#define LARQ_ENGINE_ISA(isa, name) name,
+#include "larq_engine/kernels/isa/isas.inc"
+#undef LARQ_ENGINE_ISA
+};
 
-// Returns the ISA's name, with which the names of its kernel rows end.
-const char* IsaName(Isa isa);
+inline constexpr Isa kLastIsa = static_cast<Isa>(std::size(kIsaNames) - 1);
+
+constexpr const char* IsaName(Isa isa) { return kIsaNames[static_cast<uint8_t>(isa)]; }
 
 // A set of ISAs. It is a plain value, so that tests can ask for the choice of a CPU that they do
 // not run on.
