@@ -42,8 +42,12 @@ inline double NeverChosen(const Bconv2dArgs&, const Chip&) {
 
 template <HepMapping kMapping>
 constexpr Bconv2dRow HepRow(KernelId kernel) {
-  return {kernel,     75, std::numeric_limits<int>::max(), HepRefusal<kMapping>, HepSize<kMapping>,
-          NeverChosen};
+  return {.kernel = kernel,
+          .first_chip = 75,
+          .last_chip = std::numeric_limits<int>::max(),
+          .refusal = HepRefusal<kMapping>,
+          .size = HepSize<kMapping>,
+          .seconds = NeverChosen};
 }
 
 }  // namespace larq_engine::cuda

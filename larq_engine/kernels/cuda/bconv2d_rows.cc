@@ -40,7 +40,7 @@ const char* ServesAll(const Bconv2dArgs&) { return nullptr; }
 
 // Returns a size with a warp for each 32 channels of a pixel.
 LaunchSize PopcSize(const Bconv2dArgs& a, const Chip&) {
-  constexpr uint32_t kThreads = 128;
+  constexpr uint32_t kThreads = BlockBounds{}.threads;
   return {.blocks = BlocksFor(Pixels(a) * BlocksFor(a.out_channels, 32), kThreads / 32),
           .threads = kThreads};
 }
@@ -344,49 +344,93 @@ double Mma8Seconds(const Bconv2dArgs& a, const Chip& chip) {
 
 template <MmaTile kTile>
 constexpr Bconv2dRow MmaRow(KernelId kernel) {
-  return {kernel, 80, kLastChipOfBits, MmaRefusal<kTile>, MmaSize<kTile>, MmaSeconds<kTile>};
+  return {.kernel = kernel,
+          .first_chip = 80,
+          .last_chip = kLastChipOfBits,
+          .refusal = MmaRefusal<kTile>,
+          .size = MmaSize<kTile>,
+          .seconds = MmaSeconds<kTile>};
 }
 
 // Only compute capability 9.0 has these instructions; newer chips do not.
 template <WgmmaTile kTile>
 constexpr Bconv2dRow WgmmaRow(KernelId kernel) {
-  return {kernel, 90, 90, WgmmaRefusal<kTile>, WgmmaSize<kTile>, WgmmaSeconds<kTile>};
+  return {.kernel = kernel,
+          .first_chip = 90,
+          .last_chip = 90,
+          .refusal = WgmmaRefusal<kTile>,
+          .size = WgmmaSize<kTile>,
+          .seconds = WgmmaSeconds<kTile>};
 }
 
 template <TmaTile kTile>
 constexpr Bconv2dRow TmaRow(KernelId kernel) {
-  return {kernel, 90, 90, TmaRefusal, TmaSize<kTile>, TmaSeconds, /*has_maps=*/true};
+  return {.kernel = kernel,
+          .first_chip = 90,
+          .last_chip = 90,
+          .refusal = TmaRefusal,
+          .size = TmaSize<kTile>,
+          .seconds = TmaSeconds,
+          .has_maps = true};
 }
 
 template <HaloTile kTile>
 constexpr Bconv2dRow HaloRow(KernelId kernel) {
-  return {kernel, 80, kLastChipOfBits, HaloRefusal<kTile>, HaloSize<kTile>, HaloSeconds};
+  return {.kernel = kernel,
+          .first_chip = 80,
+          .last_chip = kLastChipOfBits,
+          .refusal = HaloRefusal<kTile>,
+          .size = HaloSize<kTile>,
+          .seconds = HaloSeconds};
 }
 
 template <SmallTile kTile>
 constexpr Bconv2dRow SmallRow(KernelId kernel) {
-  return {kernel,           80,
-          kLastChipOfBits,  SmallRefusal<kTile>,
-          SmallSize<kTile>, SmallSeconds<kTile, false>};
+  return {.kernel = kernel,
+          .first_chip = 80,
+          .last_chip = kLastChipOfBits,
+          .refusal = SmallRefusal<kTile>,
+          .size = SmallSize<kTile>,
+          .seconds = SmallSeconds<kTile, false>};
 }
 
 template <MmaTile kTile>
 constexpr Bconv2dRow Int8Row(KernelId kernel) {
-  return {kernel, 80, kAnyChip, MmaRefusal<kTile>, MmaSize<kTile>, Int8Seconds<kTile>};
+  return {.kernel = kernel,
+          .first_chip = 80,
+          .last_chip = kAnyChip,
+          .refusal = MmaRefusal<kTile>,
+          .size = MmaSize<kTile>,
+          .seconds = Int8Seconds<kTile>};
 }
 
 template <SmallTile kTile>
 constexpr Bconv2dRow SmallInt8Row(KernelId kernel) {
-  return {kernel, 80, kAnyChip, SmallRefusal<kTile>, SmallSize<kTile>, SmallSeconds<kTile, true>};
+  return {.kernel = kernel,
+          .first_chip = 80,
+          .last_chip = kAnyChip,
+          .refusal = SmallRefusal<kTile>,
+          .size = SmallSize<kTile>,
+          .seconds = SmallSeconds<kTile, true>};
 }
 
 template <Mma8Tile kTile>
 constexpr Bconv2dRow Mma8Row(KernelId kernel) {
-  return {kernel, 75, 79, Mma8Refusal<kTile>, Mma8Size<kTile>, Mma8Seconds<kTile>};
+  return {.kernel = kernel,
+          .first_chip = 75,
+          .last_chip = 79,
+          .refusal = Mma8Refusal<kTile>,
+          .size = Mma8Size<kTile>,
+          .seconds = Mma8Seconds<kTile>};
 }
 
 constexpr Bconv2dRow kRows[] = {
-    {KernelId::bconv2d_popc, 75, kAnyChip, ServesAll, PopcSize, PopcSeconds},
+    {.kernel = KernelId::bconv2d_popc,
+     .first_chip = 75,
+     .last_chip = kAnyChip,
+     .refusal = ServesAll,
+     .size = PopcSize,
+     .seconds = PopcSeconds},
     MmaRow<kMma128x128c16>(KernelId::bconv2d_mma_128x128_c16),
     MmaRow<kMma128x128c8>(KernelId::bconv2d_mma_128x128_c8),
     MmaRow<kMma128x128c4>(KernelId::bconv2d_mma_128x128_c4),

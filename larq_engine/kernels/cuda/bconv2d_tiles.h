@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "larq_engine/kernels/cuda/block_bounds.h"
+
 namespace larq_engine::cuda {
 
 // The tile of bconv2d_mma.h. A block may have 48 KiB of shared memory without asking for more.
@@ -14,7 +16,8 @@ struct MmaTile {
   int warp_m;
   int warp_n;
   int stages;
-  int copy_words;  // contiguous words in the image, which divide tap_words
+  int copy_words;   // contiguous words in the image, which divide tap_words
+  uint32_t blocks;  // that share the registers of a multiprocessor
   // Tells whether the kernel goes through pairs of planes, which takes some registers.
   bool has_planes = true;
 
@@ -24,6 +27,11 @@ struct MmaTile {
   constexpr int warps_n() const { return n / warp_n; }
   constexpr int threads() const { return warps_m() * warps_n() * 32; }
   constexpr int shared_bytes() const { return stages * (m + n) * kStepWords * 4; }
+  constexpr BlockBounds bounds() const {
+    return {.threads = static_cast<uint32_t>(threads()),
+            .shared_bytes = static_cast<uint32_t>(shared_bytes()),
+            .blocks = blocks};
+  }
 };
 
 // Filters are padded to a multiple of this number of words.
@@ -33,6 +41,7 @@ inline constexpr int kFilterStepWords = 16;
 struct WgmmaTile {
   int n;  // output channels
   int stages;
+  uint32_t blocks;  // that share the memory of a multiprocessor
 
   static constexpr int kM = 128;
   static constexpr int kThreads = 256;
@@ -40,6 +49,11 @@ struct WgmmaTile {
   static constexpr int kCopyWords = 4;  // contiguous words in the image, which divide tap_words
 
   constexpr int shared_bytes() const { return stages * (kM + n) * kStepWords * 4; }
+  constexpr BlockBounds bounds() const {
+    return {.threads = kThreads,
+            .shared_bytes = static_cast<uint32_t>(shared_bytes()),
+            .blocks = blocks};
+  }
 };
 
 // The tile of bconv2d_tma.h: 128 output pixels and 256 channels.
@@ -70,6 +84,10 @@ struct TmaTile {
   constexpr int shared_bytes() const {
     return stages * kStageBytes + kOutputBytes + 2 * stages * 8;
   }
+  constexpr BlockBounds bounds() const {
+    return {
+        .threads = kThreads, .shared_bytes = static_cast<uint32_t>(shared_bytes()), .blocks = 1};
+  }
 };
 
 // The tile of bconv2d_small.h: 16 pixels, 16 channels, and a warp for each part of the depth.
@@ -86,6 +104,11 @@ struct SmallTile {
   constexpr int step_words() const { return load_words == 4 ? 16 : 8; }
   // Returns the bytes of the sums of all warps.
   static constexpr int SharedBytes(int warps) { return warps * kSize * kSize * 4; }
+  constexpr BlockBounds bounds() const {
+    return {.threads = kMaxWarps * 32,
+            .shared_bytes = static_cast<uint32_t>(SharedBytes(kMaxWarps)),
+            .blocks = 3};
+  }
 };
 
 // The tile of bconv2d_halo.h: 8 lines of 16 output pixels, of which each of four warps has two, and
@@ -121,6 +144,11 @@ struct HaloTile {
 
   // Bytes of the filters, the outputs and two halos: one is read while the next one arrives.
   constexpr int shared_bytes() const { return filter_bytes() + 2 * halo_bytes() + kOutputBytes; }
+  constexpr BlockBounds bounds() const {
+    return {.threads = kThreads,
+            .shared_bytes = static_cast<uint32_t>(shared_bytes()),
+            .blocks = kBlocks};
+  }
 };
 
 // The tile of bconv2d_mma8.h: four warps.
@@ -133,30 +161,61 @@ struct Mma8Tile {
   // once are in different banks.
   static constexpr int kPitch = 40;
   static constexpr int kSharedBytes = kThreads * kPitch * 4;
+
+  constexpr BlockBounds bounds() const {
+    return {.threads = kThreads, .shared_bytes = kSharedBytes, .blocks = 3};
+  }
 };
 
-inline constexpr MmaTile kMma128x128c16{128, 128, 64, 64, 3, 4};
-inline constexpr MmaTile kMma128x128c8{128, 128, 64, 64, 3, 2};
-inline constexpr MmaTile kMma128x128c4{128, 128, 64, 64, 3, 1};
+inline constexpr MmaTile kMma128x128c16{
+    .m = 128, .n = 128, .warp_m = 64, .warp_n = 64, .stages = 3, .copy_words = 4, .blocks = 2};
+inline constexpr MmaTile kMma128x128c8{
+    .m = 128, .n = 128, .warp_m = 64, .warp_n = 64, .stages = 3, .copy_words = 2, .blocks = 2};
+inline constexpr MmaTile kMma128x128c4{
+    .m = 128, .n = 128, .warp_m = 64, .warp_n = 64, .stages = 3, .copy_words = 1, .blocks = 2};
 // Three blocks share the registers of a multiprocessor.
-inline constexpr MmaTile kMma128x64c16{128, 64, 64, 32, 4, 4, /*has_planes=*/false};
-inline constexpr MmaTile kMma128x64c8{128, 64, 64, 32, 4, 2, /*has_planes=*/false};
-inline constexpr MmaTile kMma128x64c4{128, 64, 64, 32, 4, 1, /*has_planes=*/false};
-inline constexpr MmaTile kMma64x64c16{64, 64, 32, 32, 4, 4};
-inline constexpr MmaTile kMma64x64c8{64, 64, 32, 32, 4, 2};
-inline constexpr MmaTile kMma64x64c4{64, 64, 32, 32, 4, 1};
-inline constexpr Mma8Tile kMma8c16{4};
-inline constexpr Mma8Tile kMma8c8{2};
-inline constexpr Mma8Tile kMma8c4{1};
+inline constexpr MmaTile kMma128x64c16{.m = 128,
+                                       .n = 64,
+                                       .warp_m = 64,
+                                       .warp_n = 32,
+                                       .stages = 4,
+                                       .copy_words = 4,
+                                       .blocks = 3,
+                                       .has_planes = false};
+inline constexpr MmaTile kMma128x64c8{.m = 128,
+                                      .n = 64,
+                                      .warp_m = 64,
+                                      .warp_n = 32,
+                                      .stages = 4,
+                                      .copy_words = 2,
+                                      .blocks = 3,
+                                      .has_planes = false};
+inline constexpr MmaTile kMma128x64c4{.m = 128,
+                                      .n = 64,
+                                      .warp_m = 64,
+                                      .warp_n = 32,
+                                      .stages = 4,
+                                      .copy_words = 1,
+                                      .blocks = 3,
+                                      .has_planes = false};
+inline constexpr MmaTile kMma64x64c16{
+    .m = 64, .n = 64, .warp_m = 32, .warp_n = 32, .stages = 4, .copy_words = 4, .blocks = 4};
+inline constexpr MmaTile kMma64x64c8{
+    .m = 64, .n = 64, .warp_m = 32, .warp_n = 32, .stages = 4, .copy_words = 2, .blocks = 4};
+inline constexpr MmaTile kMma64x64c4{
+    .m = 64, .n = 64, .warp_m = 32, .warp_n = 32, .stages = 4, .copy_words = 1, .blocks = 4};
+inline constexpr Mma8Tile kMma8c16{.load_words = 4};
+inline constexpr Mma8Tile kMma8c8{.load_words = 2};
+inline constexpr Mma8Tile kMma8c4{.load_words = 1};
 // Two blocks of 128 channels, or one of 256, fill the 227 KiB of a multiprocessor's shared memory.
-inline constexpr WgmmaTile kWgmma128x128{128, 3};
-inline constexpr WgmmaTile kWgmma128x256{256, 4};
-inline constexpr TmaTile kTma128x256{4};
-inline constexpr SmallTile kSmallC16{4};
-inline constexpr SmallTile kSmallC8{2};
-inline constexpr SmallTile kSmallC4{1};
-inline constexpr HaloTile kHalo64{2};
-inline constexpr HaloTile kHalo128{4};
+inline constexpr WgmmaTile kWgmma128x128{.n = 128, .stages = 3, .blocks = 2};
+inline constexpr WgmmaTile kWgmma128x256{.n = 256, .stages = 4, .blocks = 1};
+inline constexpr TmaTile kTma128x256{.stages = 4};
+inline constexpr SmallTile kSmallC16{.load_words = 4};
+inline constexpr SmallTile kSmallC8{.load_words = 2};
+inline constexpr SmallTile kSmallC4{.load_words = 1};
+inline constexpr HaloTile kHalo64{.tap_words = 2};
+inline constexpr HaloTile kHalo128{.tap_words = 4};
 
 // Kernels on tensor cores keep the taps inside the image as bits, and offsets in it in 32 bits.
 inline constexpr int kMaxFilterSize = 15;

@@ -7,14 +7,14 @@ constexpr int kWordBits = 32;
 
 // The rows, with the smallest tile last.
 constexpr Conv2dRow kRows[] = {
-    {KernelId::conv2d_64x64, 64, 64},
-    {KernelId::conv2d_128x32, 128, 32},
-    {KernelId::conv2d_64x16, 64, 16},
-    {KernelId::conv2d_32x32, 32, 32},
+    {.kernel = KernelId::conv2d_64x64, .pixels = 64, .channels = 64},
+    {.kernel = KernelId::conv2d_128x32, .pixels = 128, .channels = 32},
+    {.kernel = KernelId::conv2d_64x16, .pixels = 64, .channels = 16},
+    {.kernel = KernelId::conv2d_32x32, .pixels = 32, .channels = 32},
 };
 constexpr Conv2dRow kDepthwisePointwise[] = {
-    {KernelId::depthwise_pointwise_64x64, 64, 64},
-    {KernelId::depthwise_pointwise_32x32, 32, 32},
+    {.kernel = KernelId::depthwise_pointwise_64x64, .pixels = 64, .channels = 64},
+    {.kernel = KernelId::depthwise_pointwise_32x32, .pixels = 32, .channels = 32},
 };
 
 bool HasFilter(const ImageWindow& w, int filter) {

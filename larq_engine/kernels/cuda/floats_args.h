@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "larq_engine/kernels/cuda/block_bounds.h"
 #include "larq_engine/kernels/cuda/divisor.h"
 #include "larq_engine/kernels/cuda/image_window.h"
 #include "larq_engine/kernels/cuda/pixel_program.h"
@@ -38,9 +39,11 @@ constexpr uint32_t ConvSharedBytes(int pixels, int channels, int stages) {
   return static_cast<uint32_t>(stages * (pixels + channels) * kConvPitch) * sizeof(float);
 }
 
-// Returns the threads of a block. Each has 16 values of the tile.
-constexpr uint32_t ConvThreads(int pixels, int channels) {
-  return static_cast<uint32_t>(pixels * channels / 16);
+// Returns the bounds of a block of the same tile. Each thread has 16 values of the tile.
+constexpr BlockBounds ConvBounds(int pixels, int channels, int stages, uint32_t blocks = 1) {
+  return {.threads = static_cast<uint32_t>(pixels * channels / 16),
+          .shared_bytes = ConvSharedBytes(pixels, channels, stages),
+          .blocks = blocks};
 }
 
 // A depthwise convolution: each output channel comes from one channel of the image. Sums have the

@@ -1,6 +1,8 @@
 #include "larq_engine/kernels/cuda/kernel_table.h"
 
 #include "larq_engine/kernels/cuda/bconv2d_args.h"
+#include "larq_engine/kernels/cuda/bconv2d_tiles.h"
+#include "larq_engine/kernels/cuda/block_bounds.h"
 #include "larq_engine/kernels/cuda/floats_args.h"
 #include "larq_engine/kernels/cuda/pixels_args.h"
 
@@ -8,8 +10,12 @@ namespace larq_engine::cuda {
 namespace {
 
 constexpr KernelRow kRows[] = {
-#define LARQ_ENGINE_CUDA_KERNEL(name, Args, threads, shared_bytes, blocks, ...) \
-  {#name, "larq_engine_" #name, sizeof(Args), threads, shared_bytes},
+#define LARQ_ENGINE_CUDA_KERNEL(kernel, Args, bounds, ...) \
+  {.name = #kernel,                                        \
+   .symbol = "larq_engine_" #kernel,                       \
+   .args_bytes = sizeof(Args),                             \
+   .threads = (bounds).threads,                            \
+   .shared_bytes = (bounds).shared_bytes},
 #include "larq_engine/kernels/cuda/kernels.inc"
 #undef LARQ_ENGINE_CUDA_KERNEL
 };

@@ -1,23 +1,29 @@
 #include "larq_engine/kernels/cuda/pixel_rows.h"
 
+#include "larq_engine/kernels/cuda/block_bounds.h"
+
 namespace larq_engine::cuda {
 namespace {
 
 constexpr int kWordBits = 32;
-constexpr uint32_t kThreads = 128;
+constexpr uint32_t kThreads = BlockBounds{}.threads;
 
-constexpr PixelRow kPixels[] = {{KernelId::pixels_x4, 4}, {KernelId::pixels, 1}};
-constexpr PixelRow kMaxPool[] = {{KernelId::max_pool_2x2, 4, 2},
-                                 {KernelId::max_pool_3x3, 4, 3},
-                                 {KernelId::max_pool_floats_x4, 4},
-                                 {KernelId::max_pool_floats, 1}};
-constexpr PixelRow kAveragePool[] = {{KernelId::average_pool_x4, 4}, {KernelId::average_pool, 1}};
-constexpr PixelRow kDepthwise[] = {{KernelId::depthwise_conv2d_3x3, 4, 3},
-                                   {KernelId::depthwise_conv2d_x4, 4},
-                                   {KernelId::depthwise_conv2d, 1}};
+constexpr PixelRow kPixels[] = {{.kernel = KernelId::pixels_x4, .values = 4},
+                                {.kernel = KernelId::pixels, .values = 1}};
+constexpr PixelRow kMaxPool[] = {{.kernel = KernelId::max_pool_2x2, .values = 4, .filter = 2},
+                                 {.kernel = KernelId::max_pool_3x3, .values = 4, .filter = 3},
+                                 {.kernel = KernelId::max_pool_floats_x4, .values = 4},
+                                 {.kernel = KernelId::max_pool_floats, .values = 1}};
+constexpr PixelRow kAveragePool[] = {{.kernel = KernelId::average_pool_x4, .values = 4},
+                                     {.kernel = KernelId::average_pool, .values = 1}};
+constexpr PixelRow kDepthwise[] = {
+    {.kernel = KernelId::depthwise_conv2d_3x3, .values = 4, .filter = 3},
+    {.kernel = KernelId::depthwise_conv2d_x4, .values = 4},
+    {.kernel = KernelId::depthwise_conv2d, .values = 1}};
 // The windows of the convolutions have 3 lines and columns.
-constexpr PixelRow kPooledDepthwise[] = {{KernelId::pooled_2x2_depthwise_3x3, 4, 2},
-                                         {KernelId::pooled_3x3_depthwise_3x3, 4, 3}};
+constexpr PixelRow kPooledDepthwise[] = {
+    {.kernel = KernelId::pooled_2x2_depthwise_3x3, .values = 4, .filter = 2},
+    {.kernel = KernelId::pooled_3x3_depthwise_3x3, .values = 4, .filter = 3}};
 
 bool HasFilter(const ImageWindow& w, int filter) {
   return filter == 0 || (w.filter_height == filter && w.filter_width == filter);

@@ -13,13 +13,13 @@ namespace larq_engine {
 namespace {
 
 constexpr PixelOpsRow kPixelOpsRows[] = {
-    {Isa::kPortable, &kPixelOpsPortable},
+    {.isa = Isa::kPortable, .ops = &kPixelOpsPortable},
 #if defined(__aarch64__)
-    {Isa::kNeon, &kPixelOpsNeon},
+    {.isa = Isa::kNeon, .ops = &kPixelOpsNeon},
 #endif
 #if defined(__x86_64__)
-    {Isa::kAvx2, &kPixelOpsAvx2},
-    {Isa::kAvx512bw, &kPixelOpsAvx512bw},
+    {.isa = Isa::kAvx2, .ops = &kPixelOpsAvx2},
+    {.isa = Isa::kAvx512bw, .ops = &kPixelOpsAvx512bw},
 #endif
 };
 

@@ -13,13 +13,13 @@ namespace larq_engine {
 namespace {
 
 constexpr SignedSumsRow kSignedSumsRows[] = {
-    {"signed_sums_portable", Isa::kPortable, &kSignedSumsPortable},
+    {.name = "signed_sums_portable", .isa = Isa::kPortable, .sums = &kSignedSumsPortable},
 #if defined(__aarch64__)
-    {"signed_sums_neon", Isa::kNeon, &kSignedSumsNeon},
+    {.name = "signed_sums_neon", .isa = Isa::kNeon, .sums = &kSignedSumsNeon},
 #endif
 #if defined(__x86_64__)
-    {"signed_sums_avx2", Isa::kAvx2, &kSignedSumsAvx2},
-    {"signed_sums_avx512bw", Isa::kAvx512bw, &kSignedSumsAvx512bw},
+    {.name = "signed_sums_avx2", .isa = Isa::kAvx2, .sums = &kSignedSumsAvx2},
+    {.name = "signed_sums_avx512bw", .isa = Isa::kAvx512bw, .sums = &kSignedSumsAvx512bw},
 #endif
 };
 

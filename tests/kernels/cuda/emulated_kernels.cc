@@ -28,8 +28,8 @@ void Run(const void* args, const Kernel& kernel) {
 }
 
 constexpr EmulatedKernel kKernels[] = {
-#define LARQ_ENGINE_CUDA_KERNEL(name, Args, threads, shared_bytes, blocks, ...) \
-  {#name, sizeof(Args), threads,                                                \
+#define LARQ_ENGINE_CUDA_KERNEL(name, Args, bounds, ...) \
+  {#name, sizeof(Args), (bounds).threads,                \
    [](const void* args) { Run<Args>(args, [](const auto& a) { __VA_ARGS__(a); }); }},
 #include "larq_engine/kernels/cuda/kernels.inc"
 #undef LARQ_ENGINE_CUDA_KERNEL
