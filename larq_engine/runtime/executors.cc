@@ -6,13 +6,13 @@
 #include "larq_engine/runtime/cpu/cpu_executor.h"
 #include "larq_engine/runtime/cuda/cuda_executor.h"
 #include "larq_engine/runtime/ops/op_error.h"
+#include "larq_engine/runtime/plan/devices.h"
 #include "larq_engine/runtime/usable_cpus.h"
 
 namespace larq_engine {
 namespace {
 
-// Indices of the devices in an engine.
-constexpr size_t kCpuDevice = 0;
+// Number of the GPU in an engine.
 constexpr size_t kCudaDevice = 1;
 
 // Returns null if there is no usable GPU and the options do not require one.

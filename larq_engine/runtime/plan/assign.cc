@@ -7,6 +7,8 @@
 #include <queue>
 #include <stdexcept>
 
+#include "larq_engine/runtime/plan/devices.h"
+
 namespace larq_engine {
 namespace {
 
@@ -159,12 +161,12 @@ class Sums {
  private:
   double OfTransfers(size_t v, std::span<const size_t> device) const {
     const AssignValue& value = values_[v];
-    const size_t home = value.maker < 0 ? 0 : device[static_cast<size_t>(value.maker)];
-    const bool moves = (home == 1 && value.host_reads) ||
+    const size_t home = value.maker < 0 ? kCpuDevice : device[static_cast<size_t>(value.maker)];
+    const bool moves = (home != kCpuDevice && value.host_reads) ||
                        std::any_of(readers_[v].begin(), readers_[v].end(),
                                    [&](size_t reader) { return device[reader] != home; });
     if (!moves) return 0;
-    return home == 0 ? value.seconds_there : value.seconds_back;
+    return home == kCpuDevice ? value.seconds_there : value.seconds_back;
   }
 
   std::span<const AssignOp> ops_;
@@ -181,18 +183,19 @@ std::string Microseconds(double seconds) {
 }  // namespace
 
 Assignment Assign(std::span<const AssignOp> ops, std::span<const AssignValue> values,
-                  const std::array<std::string, 2>& names) {
-  // The source's side stands for device 0. An operator on that side pays its edge to the sink.
+                  const std::array<std::string, kAssignDevices>& names) {
+  // The source's side stands for the CPU. An operator on that side pays its edge to the sink.
   FlowNetwork network;
   std::vector<size_t> nodes;
   for (const AssignOp& op : ops) {
-    if (!std::isfinite(OpSeconds(op, 0)) && !std::isfinite(OpSeconds(op, 1))) {
-      throw std::invalid_argument("larq_engine: expected a cost of each operator on " + names[0] +
-                                  " or " + names[1]);
+    if (!std::isfinite(OpSeconds(op, kCpuDevice)) &&
+        !std::isfinite(OpSeconds(op, kOffloadDevice))) {
+      throw std::invalid_argument("larq_engine: expected a cost of each operator on " +
+                                  names[kCpuDevice] + " or " + names[kOffloadDevice]);
     }
     nodes.push_back(network.AddNode());
-    network.AddEdge(nodes.back(), FlowNetwork::kSink, OpSeconds(op, 0));
-    network.AddEdge(FlowNetwork::kSource, nodes.back(), OpSeconds(op, 1));
+    network.AddEdge(nodes.back(), FlowNetwork::kSink, OpSeconds(op, kCpuDevice));
+    network.AddEdge(FlowNetwork::kSource, nodes.back(), OpSeconds(op, kOffloadDevice));
   }
   const Sums sums(ops, values);
   // Each value has one node for each direction in which it may move. The value moves as soon as one
@@ -212,11 +215,12 @@ Assignment Assign(std::span<const AssignOp> ops, std::span<const AssignValue> va
   }
   const std::vector<bool> on_device = network.SinkSide();
   Assignment assignment;
-  for (size_t node : nodes) assignment.device.push_back(on_device[node] ? 1 : 0);
+  for (size_t node : nodes)
+    assignment.device.push_back(on_device[node] ? kOffloadDevice : kCpuDevice);
   assignment.seconds = sums.OfAll(assignment.device);
   for (size_t i = 0; i < ops.size(); ++i) {
     const size_t own = assignment.device[i];
-    const size_t other = 1 - own;
+    const size_t other = own == kCpuDevice ? kOffloadDevice : kCpuDevice;
     if (!std::isfinite(OpSeconds(ops[i], other))) {
       const std::string& refusal = ops[i].refusal[other];
       assignment.reasons.push_back("not on " + names[other] + ": " +

@@ -1,7 +1,7 @@
 // Assigns operators to devices: a pure function of costs.
 //
-// There are two devices: number 0 works in the host's memory, number 1 in its own. A value is moved
-// at most once in each direction, however many operators read it.
+// It chooses between the CPU and one other device, because a least cut has two sides. A value is
+// moved at most once in each direction, however many operators read it.
 #ifndef LARQ_ENGINE_RUNTIME_PLAN_ASSIGN_H_
 #define LARQ_ENGINE_RUNTIME_PLAN_ASSIGN_H_
 
@@ -13,18 +13,23 @@
 
 namespace larq_engine {
 
+// The devices are kCpuDevice (devices.h) and this one, which has memory of its own.
+inline constexpr size_t kOffloadDevice = 1;
+inline constexpr size_t kAssignDevices = 2;
+
 struct AssignValue {
   int maker;             // number of an operator, or -1 for the host
   bool host_reads;       // the value must end in the host's memory
-  double seconds_there;  // time of a copy to device 1
+  double seconds_there;  // time of a copy to kOffloadDevice
   double seconds_back;
 };
 
 struct AssignOp {
   std::vector<size_t> inputs;  // numbers of values
   size_t output;               // number of a value
-  std::array<double, 2> seconds;
-  std::array<std::string, 2> refusal;  // why the device cannot compute it; empty if it can
+  std::array<double, kAssignDevices> seconds;
+  // The reason why the device cannot compute it; empty if it can.
+  std::array<std::string, kAssignDevices> refusal;
 };
 
 struct Assignment {
@@ -34,10 +39,10 @@ struct Assignment {
 };
 
 // Returns the assignment that takes the least time in all; among equals, the one with the most
-// operators on device 0. Each operator must have a device that can compute it. `names` are the
+// operators on the CPU. Each operator must have a device that can compute it. `names` are the
 // names of the devices.
 Assignment Assign(std::span<const AssignOp> ops, std::span<const AssignValue> values,
-                  const std::array<std::string, 2>& names);
+                  const std::array<std::string, kAssignDevices>& names);
 
 }  // namespace larq_engine
 

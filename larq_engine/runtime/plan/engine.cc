@@ -58,15 +58,15 @@ std::vector<MemoryReport> Engine::Memory() const {
 }
 
 void Engine::GiveInput(int tensor, const GivenInput& input) {
-  if (executors_.size() < 2) {
+  DeviceMemory* memory = executors_.back()->memory();
+  if (memory == nullptr) {
     throw OpError(input.is_on_device
                       ? "expected data in the host's memory, got a device's, and everything is "
                         "computed on the CPU; set the option device, or copy the data to the host"
                       : "expected data in the host's tensor, as everything is computed on the CPU");
   }
-  DeviceMemory& memory = *executors_[1]->memory();
   if (input.data == nullptr) {
-    memory.Wait();  // a run that failed may still read them
+    memory->Wait();  // a run that failed may still read them
     given_inputs_.erase(tensor);
     return;
   }
@@ -76,7 +76,7 @@ void Engine::GiveInput(int tensor, const GivenInput& input) {
     for (const Plan* plan : plans_) plan->AddReaders(tensor, readers);
   }
   CheckReaders(readers, input);
-  if (input.is_on_device) memory.AwaitMade(input.data, input.bytes);
+  if (input.is_on_device) memory->AwaitMade(input.data, input.bytes);
   given_inputs_[tensor] = input;
 }
 
@@ -85,7 +85,7 @@ void Engine::CheckReaders(const InputReaders& readers, const GivenInput& input) 
     throw OpError(input.is_on_device
                       ? std::string("expected data in the host's memory, where an operator reads "
                                     "them, got data in that of ") +
-                            executors_[1]->device() + "; copy them to the host"
+                            executors_.back()->device() + "; copy them to the host"
                       : "expected data in the host's tensor, where an operator reads them");
   }
   if (readers.bytes != input.bytes) {

@@ -30,8 +30,8 @@ struct GivenInput {
 
 class Engine {
  public:
-  // The first executor works in the host's memory. There may be a second one, which has its own
-  // memory. `split` cuts layers into parts, so that each part can be assigned to a device; it may
+  // Executors are the devices, in the order of their numbers (devices.h). There may be one beside
+  // the CPU. `split` cuts layers into parts, so that each part can be assigned to a device; it may
   // be empty.
   Engine(const EngineOptions& options, std::vector<std::unique_ptr<Executor>> executors,
          Placement placement = {}, std::function<void(Program&)> split = {});

@@ -1,5 +1,4 @@
-// Decisions about operators that their costs do not make. Devices are numbered as the engine's
-// executors.
+// Decisions about operators that their costs do not make.
 #ifndef LARQ_ENGINE_RUNTIME_PLAN_PLACEMENT_H_
 #define LARQ_ENGINE_RUNTIME_PLAN_PLACEMENT_H_
 
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "larq_engine/runtime/placement_option.h"
+#include "larq_engine/runtime/plan/devices.h"
 #include "larq_engine/runtime/plan/program.h"
 
 namespace larq_engine {
@@ -20,12 +20,12 @@ struct NodePlace {
   // Tells whether all of it is computed in the host's memory.
   bool IsHere() const {
     return std::all_of(parts.begin(), parts.end(),
-                       [](const OpPlace& part) { return part.device == 0; });
+                       [](const OpPlace& part) { return part.device == kCpuDevice; });
   }
 };
 
 struct Placement {
-  bool by_cost = true;  // else the second device computes all that it can
+  bool by_cost = true;  // else the device beside the CPU computes all that it can
   std::map<GraphNode, NodePlace> nodes = {};
 
   // Returns null if the placement does not name the node.
