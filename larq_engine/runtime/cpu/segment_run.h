@@ -1,0 +1,51 @@
+// A run of a segment: walks the groups of its layout. All decisions were made before.
+#ifndef LARQ_ENGINE_RUNTIME_CPU_SEGMENT_RUN_H_
+#define LARQ_ENGINE_RUNTIME_CPU_SEGMENT_RUN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "larq_engine/kernels/common/aligned_buffer.h"
+#include "larq_engine/runtime/cpu/segment_layout.h"
+#include "larq_engine/runtime/cpu/segment_profile.h"
+#include "larq_engine/runtime/cpu/segment_steps.h"
+#include "larq_engine/runtime/executor.h"
+#include "larq_engine/runtime/thread_pool.h"
+
+namespace larq_engine {
+
+class SegmentRunner {
+ public:
+  // Allocates the memory of runs of this layout, each of which makes `passes` passes. Steps and
+  // threads must outlive the runs.
+  void Resize(SegmentLayout layout, int passes, std::span<const SegmentStep> steps,
+              std::vector<GroupEvent> events, ThreadPool& threads);
+
+  // Allocates nothing. `profile` observes the run; it is null while nothing is timed.
+  void Run(const SegmentRun& run, SegmentProfile* profile);
+
+  const SegmentLayout& layout() const { return layout_; }
+
+ private:
+  struct Job;  // a run of a group
+
+  void FindShared(std::span<std::byte* const> places, int pass);
+  void RunGroup(size_t group, SegmentProfile* profile);
+  void RunUnits(const StepGroup& group, int64_t first, int64_t last, int worker, StepTimes* times);
+
+  SegmentLayout layout_;
+  int passes_ = 1;
+  std::span<const SegmentStep> steps_;
+  std::vector<GroupEvent> events_;  // for each group
+  ThreadPool* threads_ = nullptr;
+  AlignedBuffer<std::byte> arena_;
+  AlignedBuffer<std::byte> scratch_;   // a part for each worker
+  std::vector<std::byte*> addresses_;  // of places in this pass, as Place numbers them
+  std::vector<const Place*> shared_;   // places whose addresses each run has anew
+};
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_CPU_SEGMENT_RUN_H_
