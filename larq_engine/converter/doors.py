@@ -12,7 +12,7 @@ from typing import Any
 from larq_engine.converter.float_file import FloatFile
 from larq_engine.converter.options import Options
 from larq_engine.python.extras import pip_install
-from larq_engine.python.whole_files import is_tflite
+from larq_engine.python.whole_files import is_stream, is_tflite
 
 # Options that every door takes.
 COMMON_OPTIONS = (
@@ -215,6 +215,8 @@ def find_door(model: Path) -> Door | None:
     """Finds the door of a folder or file by its name, or else by its first bytes."""
     if model.is_dir():
         return SAVED_MODEL
+    if is_stream(model):
+        return None  # nobody may ever write to a pipe
     suffix = model.suffix.lower()
     for door in DOORS:
         if suffix in door.suffixes:

@@ -60,7 +60,7 @@ def write_files(contents: Mapping[Path, bytes]) -> None:
 
 
 def is_stream(path: Path) -> bool:
-    """Tells whether something exists there to write to that is neither a file nor a folder."""
+    """Tells whether there is something that is neither a file nor a folder: a pipe or a device."""
     try:
         mode = path.stat().st_mode
     except OSError:

@@ -144,6 +144,15 @@ def test_a_file_that_is_written_anew_keeps_its_mode(tmp_path, mode):
     assert stat.S_IMODE(file.stat().st_mode) == mode
 
 
+@pytest.mark.parametrize("name", ["pipe", "pipe.tflite", "pipe.onnx"])
+def test_a_pipe_is_no_model(tmp_path, name):
+    """Opening a pipe that nobody writes to would never end."""
+    pipe = tmp_path / name
+    os.mkfifo(pipe)
+    with pytest.raises(ValueError, match="got something else; check the path"):
+        find_door(pipe)
+
+
 def test_a_pipe_stays_one(tmp_path):
     pipe, file = tmp_path / "pipe", tmp_path / "file"
     os.mkfifo(pipe)
