@@ -4,9 +4,10 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "larq_engine/benchmark_model/printable.h"
+#include "larq_engine/runtime/printable.h"
 
 namespace larq_engine {
+
 std::string JsonString(std::string_view text) {
   std::string out = "\"";
   while (!text.empty()) {

@@ -12,9 +12,9 @@
 #include "larq_engine/benchmark_model/flags.h"
 #include "larq_engine/benchmark_model/machine.h"
 #include "larq_engine/benchmark_model/measurements_file.h"
-#include "larq_engine/benchmark_model/printable.h"
 #include "larq_engine/benchmark_model/profile_run.h"
 #include "larq_engine/benchmark_model/report.h"
+#include "larq_engine/runtime/printable.h"
 
 namespace larq_engine {
 namespace {

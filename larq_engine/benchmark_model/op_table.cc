@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "larq_engine/benchmark_model/printable.h"
+#include "larq_engine/runtime/printable.h"
 
 namespace larq_engine {
 namespace {

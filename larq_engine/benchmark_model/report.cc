@@ -3,8 +3,8 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include "larq_engine/benchmark_model/printable.h"
 #include "larq_engine/runtime/larq_engine.h"
+#include "larq_engine/runtime/printable.h"
 
 namespace larq_engine {
 namespace {

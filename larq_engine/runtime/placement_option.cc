@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::string_view kFallback = "fallback";
 
+// Limits what an error quotes of a placement, in bytes.
+constexpr size_t kMostShown = 80;
+
 // Limits the time that a placement can cost: each cut goes through the whole program once.
 constexpr size_t kMaxCuts = 1024;
 
@@ -130,7 +133,7 @@ PlacementOption ParsePlacement(std::string_view text, const std::string& source,
           source +
           ": expected a node's number (see the profile) and host, cpu or cuda, such as "
           "3:cpu,7:cuda, got '" +
-          Printable(item) + "'");
+          Printable(item, kMostShown) + "'");
     }
     if (!placement.try_emplace(node, *placed).second) {
       throw std::invalid_argument(source + ": node " + node.Text() + " stands in it twice");

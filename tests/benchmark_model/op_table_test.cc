@@ -1,6 +1,10 @@
 #include "larq_engine/benchmark_model/op_table.h"
 
+#include <string>
+#include <vector>
+
 #include "gtest/gtest.h"
+#include "larq_engine/runtime/printable.h"
 
 namespace larq_engine {
 namespace {
@@ -98,6 +102,28 @@ TEST(OpTable, NodesAndDevicesWhereThereAreOthersThanTheCpu) {
       "   7  LceBconv2d    conv                 cuda    bgemm_x      2   1.5000  75.0     1.0\n"
       "   8  TRANSFER                           cpu                  2   0.2500  12.5\n"
       "      host runtime  all other operators                       2   0.2500  12.5\n");
+}
+
+TEST(OpTable, NamesAreFitForATerminalAndAlignByLetters) {
+  OpTable table;
+  for (const char* name : {"größer\n", "kleiner\x1b[31m"}) {
+    OpRow row;
+    row.op = "ADD";
+    row.name = name;
+    row.kernel = "k";
+    table.rows.push_back(row);
+  }
+  const std::string text = FormatOpTable(table);
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  std::vector<size_t> columns;  // places of the kernels: columns align by letters
+  for (size_t start = text.find('\n') + 1; start < text.size();) {
+    const size_t end = text.find('\n', start);
+    const std::string line = text.substr(start, end - start);
+    columns.push_back(Letters(line.substr(0, line.find(" k "))));
+    start = end + 1;
+  }
+  ASSERT_EQ(columns.size(), 2u);
+  EXPECT_EQ(columns[0], columns[1]);
 }
 
 }  // namespace

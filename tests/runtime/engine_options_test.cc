@@ -197,7 +197,7 @@ TEST(EngineOptions, PlacementOfStrangers) {
   const std::string start =
       "option placement: expected a node's number (see the profile) and host, cpu or cuda, such as "
       "3:cpu,7:cuda, got '";
-  EXPECT_EQ(ErrorOf("placement", "3:cpu:\xff.\x1b"), start + "3:cpu:?.?'");
+  EXPECT_EQ(ErrorOf("placement", "3:cpu:\xff.\x1b"), start + "3:cpu:\uFFFD.\uFFFD'");
   EXPECT_EQ(ErrorOf("placement", std::string(10000, 'x').c_str()),
             start + std::string(80, 'x') + "...'");
   std::string cuts;

@@ -1,11 +1,8 @@
-#include "larq_engine/benchmark_model/printable.h"
+#include "larq_engine/runtime/printable.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
-
-#include "larq_engine/benchmark_model/op_table.h"
 
 namespace larq_engine {
 namespace {
@@ -40,26 +37,11 @@ TEST(Printable, ShowsBytesThatAreNoUtf8AsMarks) {
   EXPECT_EQ(Printable("a\xE6\xBC"), "a" + kMark + kMark);                   // cut off
 }
 
-TEST(Printable, TablesShowNamesSo) {
-  OpTable table;
-  for (const char* name : {"größer\n", "kleiner\x1b[31m"}) {
-    OpRow row;
-    row.op = "ADD";
-    row.name = name;
-    row.kernel = "k";
-    table.rows.push_back(row);
-  }
-  const std::string text = FormatOpTable(table);
-  EXPECT_EQ(text.find('\x1b'), std::string::npos);
-  std::vector<size_t> columns;  // places of the kernels: columns align by letters
-  for (size_t start = text.find('\n') + 1; start < text.size();) {
-    const size_t end = text.find('\n', start);
-    const std::string line = text.substr(start, end - start);
-    columns.push_back(Letters(line.substr(0, line.find(" k "))));
-    start = end + 1;
-  }
-  ASSERT_EQ(columns.size(), 2u);
-  EXPECT_EQ(columns[0], columns[1]);
+TEST(Printable, ALongTextIsCutAfterALetter) {
+  EXPECT_EQ(Printable("größer", 6), "größ...");
+  EXPECT_EQ(Printable("größer", 7), "größe...");
+  EXPECT_EQ(Printable("größer", 8), "größer");
+  EXPECT_EQ(Printable("größer", 3), "gr...");  // 'ö' has two bytes
 }
 
 }  // namespace
