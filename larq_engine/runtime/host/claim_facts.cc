@@ -1,7 +1,6 @@
 #include "larq_engine/runtime/host/claim_facts.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "larq_engine/runtime/ops/op_error.h"
 

@@ -1,7 +1,9 @@
 #include "larq_engine/runtime/host/claim_report.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 
 #include "larq_engine/runtime/json_string.h"
@@ -11,7 +13,8 @@
 namespace larq_engine {
 namespace {
 
-// Limits the length of a reason in the log, which may quote a file.
+// Limits what the log quotes of a file, in bytes.
+constexpr size_t kMostName = 80;
 constexpr size_t kMostReason = 400;
 
 std::string KindName(TfLiteContext* context, const HostNode& node) {
@@ -44,7 +47,9 @@ std::string DevicesOf(const ClaimOperator& op, const Engine& engine) {
   const auto executors = engine.executors();
   const bool is_here = op.placed_on == PlacedOn::kCpu || op.kind == OperatorKind::kUnpacksWeights;
   if (executors.size() == 1 || is_here) return executors[0]->device();
-  if (op.placed_on == PlacedOn::kGpu) return executors[1]->device();
+  const bool is_there = op.placed_on == PlacedOn::kGpu ||
+                        (op.kind == OperatorKind::kHosts && op.on_cpu == HostComparison::kCannot);
+  if (is_there) return executors[1]->device();
   return std::string(executors[0]->device()) + " or " + executors[1]->device();
 }
 
@@ -70,7 +75,13 @@ std::vector<ReportedClaim> ReportClaims(TfLiteContext* context, const HostGraph&
 
 bool IsClaimLogOn() {
   const char* value = std::getenv("LARQ_ENGINE_LOG_CLAIMS");
-  return value != nullptr && ParseSwitch(value).value_or(false);
+  if (value == nullptr) return false;
+  const std::optional<bool> is_on = ParseSwitch(value);
+  if (!is_on) {
+    std::fprintf(stderr, "larq_engine: LARQ_ENGINE_LOG_CLAIMS: expected on or off, got '%s'\n",
+                 Printable(value, kMostName).c_str());
+  }
+  return is_on.value_or(false);
 }
 
 std::string ClaimLog(int subgraph, std::span<const ReportedClaim> claims) {
@@ -81,9 +92,10 @@ std::string ClaimLog(int subgraph, std::span<const ReportedClaim> claims) {
                      std::to_string(count) + " of " + std::to_string(claims.size()) +
                      " operators\n";
   for (const ReportedClaim& claim : claims) {
-    text += "larq_engine: #" + GraphNode{graph, claim.node}.Text() + " " + Printable(claim.op) +
-            (claim.layer.empty() ? "" : " '" + Printable(claim.layer) + "'") + ": " + claim.device +
-            ", because " + Printable(claim.reason, kMostReason) + "\n";
+    text += "larq_engine: #" + GraphNode{graph, claim.node}.Text() + " " +
+            Printable(claim.op, kMostName) +
+            (claim.layer.empty() ? "" : " '" + Printable(claim.layer, kMostName) + "'") + ": " +
+            claim.device + ", because " + Printable(claim.reason, kMostReason) + "\n";
   }
   return text;
 }

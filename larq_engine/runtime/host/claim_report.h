@@ -28,7 +28,8 @@ std::vector<ReportedClaim> ReportClaims(TfLiteContext* context, const HostGraph&
                                         const ClaimGraph& facts,
                                         std::span<const ClaimReason> claims, const Engine& engine);
 
-// Tells whether the environment variable LARQ_ENGINE_LOG_CLAIMS asks for the log.
+// Tells whether the environment variable LARQ_ENGINE_LOG_CLAIMS asks for the log. A value that is
+// no switch is told on stderr.
 bool IsClaimLogOn();
 
 // Returns a line with the number of operators that are claimed, and one for each operator.

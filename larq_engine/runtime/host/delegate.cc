@@ -193,6 +193,7 @@ void Forbid(TfLiteContext* context, std::span<const int> nodes) {
 void Report(Delegate& delegate, int subgraph, std::vector<ReportedClaim> claims) {
   if (IsClaimLogOn()) std::fputs(ClaimLog(subgraph, claims).c_str(), stderr);
   const std::lock_guard<std::mutex> lock(delegate.mutex);
+  if (subgraph == 0) delegate.claims.clear();  // those of a model before
   delegate.claims[subgraph] = std::move(claims);
 }
 
@@ -232,12 +233,12 @@ TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate) {
     const ClaimGraph facts = ReadClaimFacts(*context, graph, engine, *placement, subgraph);
     const std::vector<ClaimReason> claims =
         DecideClaims(facts, {.fuse = engine.fuse(), .has_gpu = engine.executors().size() > 1});
-    Report(own, subgraph, ReportClaims(context, graph, facts, claims, engine));
     const std::vector<int> weights = NodesToUnpack(graph, claims);
     const std::vector<int> plans = NodesOfPlans(graph, claims);
     if (subgraph >= 0 && !placement->nodes.empty()) {  // the host tells the graph's number
       CheckPlaceable(context, *placement, subgraph, graph, facts, engine.fuse(), plans);
     }
+    Report(own, own.last_subgraph, ReportClaims(context, graph, facts, claims, engine));
     if (subgraph <= 0) {
       const std::lock_guard<std::mutex> lock(own.mutex);
       own.host_reads.merge(FindHostReads(graph, plans));

@@ -23,7 +23,7 @@ TEST(ClaimReport, LinesAreFitForATerminal) {
   EXPECT_EQ(ClaimLog(1, kClaims),
             "larq_engine: graph 1: takes over 1 of 2 operators\n"
             "larq_engine: #1/0 ADD 'block/add': cpu, because it is near\n"
-            "larq_engine: #1/7 own?[2J: host, because \"far\"?\n");
+            "larq_engine: #1/7 own\uFFFD[2J: host, because \"far\"\uFFFD\n");
 }
 
 TEST(ClaimReport, AGraphWhoseNumberIsNotKnownCountsAsTheMainOne) {
