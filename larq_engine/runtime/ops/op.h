@@ -33,8 +33,8 @@ using Op =
                  PadOp, ReshapeOp, SliceOp, SignedDenseOp, Int8Conv2dOp, BytesToFloatsOp>;
 
 // True for types that the host always computes best on the CPU. Such operators are claimed for GPUs
-// only, so that tensors need not leave their memory. For some other types, each
-// operator decides this by itself (`for_gpus_only`).
+// only, so that tensors need not leave their memory. For some other types, each operator decides
+// this by itself (`for_gpus_only`).
 template <typename T>
 inline constexpr bool kIsForGpusOnly = requires {
   T::kForGpusOnly;

@@ -21,7 +21,7 @@ class ProgramAssigner {
         placement_(placement),
         executors_(executors),
         host_threads_(host_threads) {
-    assert(executors.size() == kAssignDevices);
+    assert(executors.size() == kAssignDevices);  // the engine refuses more
     for (const auto& op : program_.ops()) AddOp(*op);
     for (const Value& value : program_.values()) AddValue(value);
   }

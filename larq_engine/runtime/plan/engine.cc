@@ -1,10 +1,12 @@
 #include "larq_engine/runtime/plan/engine.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 
 #include "larq_engine/runtime/ops/op_error.h"
+#include "larq_engine/runtime/plan/assign.h"
 #include "larq_engine/runtime/plan/plan.h"
 
 namespace larq_engine {
@@ -14,7 +16,13 @@ Engine::Engine(const EngineOptions& options, std::vector<std::unique_ptr<Executo
     : fuse_(options.fuse),
       executors_(std::move(executors)),
       placement_(std::make_shared<const Placement>(std::move(placement))),
-      split_(std::move(split)) {}
+      split_(std::move(split)) {
+  // An assignment chooses between the CPU and one other device.
+  if (executors_.size() > kAssignDevices) {
+    throw std::invalid_argument("larq_engine: expected the CPU and at most one other device, got " +
+                                std::to_string(executors_.size()) + " devices");
+  }
+}
 
 void Engine::Add(Plan* plan) {
   const std::lock_guard<std::mutex> lock(mutex_);

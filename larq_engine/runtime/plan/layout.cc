@@ -1,6 +1,7 @@
 #include "larq_engine/runtime/plan/layout.h"
 
 #include <cstdint>
+#include <utility>
 
 #include "larq_engine/runtime/plan/arena.h"
 #include "larq_engine/runtime/plan/devices.h"

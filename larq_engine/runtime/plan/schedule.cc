@@ -1,6 +1,7 @@
 #include "larq_engine/runtime/plan/schedule.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "larq_engine/runtime/plan/devices.h"
 
