@@ -5,6 +5,7 @@ says of values and operators is read here, by the same code as for a profile tha
 Python. docs/benchmark_binary.md describes the format.
 """
 
+import contextlib
 import hashlib
 import zlib
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,9 @@ from larq_engine.python.tensors import Array
 
 _ONE_ROW = "the model's time less that of the engine's operators, in one row: "
 
+# Bits of types of the schema that NumPy lacks.
+_BITS = {"INT2": 2, "INT4": 4, "UINT4": 4, "BFLOAT16": 16}
+
 # Least seconds of a copy: the clock may see none.
 _LEAST_SECONDS = 1e-9
 
@@ -41,8 +45,8 @@ class _HostOperator:
 
 
 @dataclass(frozen=True)
-class _Way:
-    """One way to run the model.
+class _Runs:
+    """Runs of the model in one way.
 
     Attributes:
         seconds: The times of whole runs.
@@ -74,9 +78,9 @@ class Measured:
     engine: str
     machine: Mapping[str, Any]
     threads: int
-    fused: _Way
-    single: _Way
-    host: _Way
+    fused: _Runs
+    single: _Runs
+    host: _Runs
 
     def is_of(self, model: bytes) -> bool:
         """Tells whether the model was measured."""
@@ -100,8 +104,8 @@ class Measured:
         if gpu is not None:
             devices.append(Device(gpu, gpu, gpu))
             links = [self._link(HOST, gpu, gpu), self._link(gpu, HOST, CPU)]
-        for way in (self.single, self.fused, self.host):
-            rows.add_steps(way)
+        for made in (self.single, self.fused, self.host):
+            rows.add_steps(made)
         # A GPU has a clock of its own, so the rest of the time is not only the host's.
         if gpu is None:
             rows.add_host(self.fused)
@@ -130,8 +134,8 @@ class Measured:
         """Fits a link to the copies to `device`, of all sizes that the model has."""
         times = [
             (step["bytes"], max(seconds, _LEAST_SECONDS))
-            for way in (self.fused, self.single)
-            for step in way.steps
+            for made in (self.fused, self.single)
+            for step in made.steps
             if step["op"] == TRANSFER and step["device"] == device
             for seconds in step["seconds"]
         ]
@@ -148,23 +152,23 @@ class _Rows:
         self._op_of = {node: op for op, node in enumerate(network.nodes)}
         self.measurements: dict[tuple[tuple[int, ...], str, str | None], Measurement] = {}
 
-    def add_steps(self, way: _Way) -> None:
+    def add_steps(self, made: _Runs) -> None:
         """Adds a row for each group of steps that ran together."""
-        for ops, steps in group_steps(self._op_of, way.steps).items():
+        for ops, steps in group_steps(self._op_of, made.steps).items():
             seconds = sum(step["seconds"] for step in steps)
             self._add(ops, steps[0]["device"], join_kernels(steps), seconds, None)
 
-    def add_host(self, way: _Way) -> None:
+    def add_host(self, made: _Runs) -> None:
         """Divides the host's time as the profiler does, or adds one row if it does not."""
-        if way.refusal:
-            ours = {op for ops in group_steps(self._op_of, way.steps) for op in ops}
+        if made.refusal:
+            ours = {op for ops in group_steps(self._op_of, made.steps) for op in ops}
             rest = tuple(op for op in self._op_of.values() if op not in ours)
-            self._add(rest, HOST, None, way.host_seconds, _ONE_ROW + way.refusal)
-        total = sum(op.seconds for op in way.host)
-        for op in way.host:
-            share = op.seconds / total if total else 1 / len(way.host)
+            self._add(rest, HOST, None, made.host_seconds, _ONE_ROW + made.refusal)
+        total = sum(op.seconds for op in made.host)
+        for op in made.host:
+            share = op.seconds / total if total else 1 / len(made.host)
             ops = tuple(self._op_of[node] for node in (op.node,) if node in self._op_of)
-            self._add(ops, HOST, None, way.host_seconds * share, op.source)
+            self._add(ops, HOST, None, made.host_seconds * share, op.source)
 
     def _add(
         self,
@@ -198,18 +202,18 @@ def read_measured(fields: Fields) -> Measured:
             "architecture": machine.text("architecture"),
         },
         threads=fields.part("options").count("num_threads", least=1),
-        fused=_read_way(ways.part("fused")),
-        single=_read_way(ways.part("single")),
-        host=_read_way(ways.part("host")),
+        fused=_read_runs(ways.part("fused")),
+        single=_read_runs(ways.part("single")),
+        host=_read_runs(ways.part("host")),
     )
 
 
-def _read_way(fields: Fields) -> _Way:
+def _read_runs(fields: Fields) -> _Runs:
     seconds = _read_seconds(fields)
     if not len(seconds):
         fields.refuse("nanoseconds", "the time of at least one run")
     host = fields.part("host")
-    return _Way(
+    return _Runs(
         seconds,
         tuple(_read_step(step, len(seconds)) for step in fields.parts("steps")),
         tuple(
@@ -241,8 +245,9 @@ def _read_seconds(fields: Fields) -> Array:
 
 
 def _bytes_of(tensor: Tensor) -> int:
-    """Returns the bytes of a value; 0 of a type that NumPy lacks."""
-    try:
-        return tensor.elements * np.dtype(tensor.dtype.lower()).itemsize
-    except TypeError:
-        return 0
+    """Returns the bytes of a value; 0 of a type without a size."""
+    bits = _BITS.get(tensor.dtype, 0)
+    if not bits:
+        with contextlib.suppress(TypeError):
+            bits = 8 * np.dtype(tensor.dtype.lower()).itemsize
+    return -(-tensor.elements * bits // 8)

@@ -79,7 +79,9 @@ def open_allocated(open_model: Callable[[], OpenModel]) -> OpenModel:
         with host_errors("model"):
             model.interpreter.allocate_tensors()
     except ValueError:  # without a name, which would keep the refused interpreter in a cycle
-        larger = _open_larger(open_model, _find_open_sizes(model))
+        open_sizes = _find_open_sizes(model)
+        del model  # its memory is free before the next one is opened
+        larger = _open_larger(open_model, open_sizes)
         if larger is None:
             raise
         return larger
@@ -98,6 +100,7 @@ def _open_larger(
         with contextlib.suppress(ValueError), host_errors("model"):
             model.interpreter.allocate_tensors()
             return model
+        del model
     return None
 
 

@@ -4,6 +4,7 @@ Makes such a table of the plug-in's steps: a row for each, and one for the host'
 """
 
 import json
+import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,10 +43,11 @@ class ProfileRow:
         kernel: The kernel that computes the step.
         calls: The number of runs.
         ms_per_call: The mean time; for `larq_engine.profile` the median.
-        percent: The share of the time of all runs, or of the whole model as that device runs it.
+        percent: The share of the time of all runs, or of the whole model as that device runs it;
+            NaN where a profile has no time of the whole model on that device.
         gmac_per_s: Billions of products a second, for operators that multiply.
         subgraph: The number of the node's graph in the file; -1 if the host does not tell it.
-        absorbed: Other nodes of that graph, which never run, as this step computes their results.
+        absorbed: Other nodes of that graph whose results this step computes.
     """
 
     op: str
@@ -62,8 +64,9 @@ class ProfileRow:
     absorbed: tuple[int, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the row as plain values, ready for JSON."""
-        return asdict(self) | {"absorbed": list(self.absorbed)}
+        """Returns the row as plain values, ready for JSON, which has no NaN."""
+        percent = None if math.isnan(self.percent) else self.percent
+        return asdict(self) | {"percent": percent, "absorbed": list(self.absorbed)}
 
 
 class RowTable(ABC):

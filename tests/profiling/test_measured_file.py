@@ -130,7 +130,7 @@ def test_a_link_that_was_never_used_costs_nothing(fields, model, tmp_path):
     assert [link.seconds_of(1000) for link in _made(tmp_path, fields, model).links] == [1e-12] * 2
 
 
-@pytest.mark.parametrize(("kind", "size"), [("UINT32", 64), ("INT4", 0)])
+@pytest.mark.parametrize(("kind", "size"), [("UINT32", 64), ("INT4", 8), ("BFLOAT16", 32)])
 def test_values_of_types_that_the_converter_does_not_know(kind, size, tmp_path):
     """A profile in Python needs to run each operator alone, and refuses such a model."""
     builder = ModelBuilder()
