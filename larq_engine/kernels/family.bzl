@@ -7,7 +7,7 @@ _CPUS = {
     "x86": "@platforms//cpu:x86_64",
 }
 
-def kernel_family(name, prefix, contract, isa_copts = [], copts_of = {}):
+def kernel_family(name, prefix, contract, copts_of = {}):
     """Declares the family `name`, in the package of its name.
 
     The row of an ISA is the file <x86 or arm64>/<prefix>_<isa>.cc with its header, and in assembler
@@ -19,7 +19,6 @@ def kernel_family(name, prefix, contract, isa_copts = [], copts_of = {}):
       prefix: how the names of the rows' files begin.
       contract: headers that the rows' files may include: plain data, and functions internal to the
         including file.
-      isa_copts: more flags for the rows of all ISAs.
       copts_of: more flags for the rows of single ISAs, by their names.
     """
     native.cc_library(
@@ -47,7 +46,7 @@ def kernel_family(name, prefix, contract, isa_copts = [], copts_of = {}):
                 name = "isa_" + isa,
                 srcs = native.glob([start + isa + ".cc", start + isa + ".S"], allow_empty = True),
                 hdrs = native.glob([folder + "/*.h", folder + "/*.inc"], allow_empty = True),
-                copts = KERNEL_COPTS + ISA_COPTS[isa] + isa_copts + copts_of.get(isa, []),
+                copts = KERNEL_COPTS + ISA_COPTS[isa] + copts_of.get(isa, []),
                 target_compatible_with = [cpu],
                 visibility = ["//visibility:private"],
                 deps = [":contract"],

@@ -1,6 +1,6 @@
 // Makes any output from the fragments of a product, whose values the lanes of a warp exchange.
-#ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_CORNER_H_
-#define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_CORNER_H_
+#ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_EXCHANGE_H_
+#define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_EXCHANGE_H_
 
 #include "larq_engine/kernels/cuda/bconv2d_lane.h"
 
@@ -45,4 +45,4 @@ LE_DEVICE void FinishExchanged(const Bconv2dArgs& a, int pixel, int pixels, int 
 
 }  // namespace larq_engine::cuda
 
-#endif  // LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_CORNER_H_
+#endif  // LARQ_ENGINE_KERNELS_CUDA_BCONV2D_EPILOGUE_EXCHANGE_H_

@@ -1,7 +1,7 @@
 // Code for a lane that makes the output of the values that tensor cores left in its own registers.
 // Lanes exchange nothing but bits.
-#ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_OWN_H_
-#define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_OWN_H_
+#ifndef LARQ_ENGINE_KERNELS_CUDA_BCONV2D_LANE_H_
+#define LARQ_ENGINE_KERNELS_CUDA_BCONV2D_LANE_H_
 
 #include "larq_engine/kernels/cuda/bconv2d_output.h"
 
@@ -138,4 +138,4 @@ struct LaneWords {
 
 }  // namespace larq_engine::cuda
 
-#endif  // LARQ_ENGINE_KERNELS_CUDA_BCONV2D_OWN_H_
+#endif  // LARQ_ENGINE_KERNELS_CUDA_BCONV2D_LANE_H_
