@@ -125,9 +125,11 @@ OVERFLOW_TESTS = (
     "//tests/model_file:clauses_test",
     "//tests/runtime:host_ops_test",
     "//tests/runtime/cpu:fusion_test",
+    "//tests/runtime/cpu:segment_layout_test",
     "//tests/runtime/cpu:tile_memory_test",
     "//tests/runtime/ops/...",
     "//tests/runtime/plan:arena_test",
+    "//tests/runtime/plan:layout_test",
     "//tests/runtime/plan:planning_test",
 )
 # Libraries that need NVIDIA's compiler.
@@ -180,7 +182,12 @@ STAGES = (
         "clang-tidy",
         "mistakes in the product's C++",
         (["tools/tidy.sh"],),
-        (r"(larq_engine|examples)/.*\.(cc|h)$", r"\.clang-tidy$", r"pyproject\.toml$"),
+        (
+            r"(larq_engine|examples)/.*\.(cc|h)$",
+            r"\.clang-tidy$",
+            r"tools/tidy\.sh$",
+            r"pyproject\.toml$",
+        ),
     ),
     Stage(
         "tensorflow",

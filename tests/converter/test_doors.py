@@ -161,6 +161,6 @@ def test_the_report_refuses_options_of_other_doors(tmp_path):
         ),
     ],
 )
-def test_options_are_checked_before_the_model_is_read(options, error, words):
+def test_options_are_checked(options, error, words):
     with pytest.raises(error, match=re.escape(words)):
         Options(**options)

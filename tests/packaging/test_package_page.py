@@ -37,7 +37,11 @@ def _build(folder: Path, url: str) -> Message:
     (folder / "examples" / "cpp").mkdir(parents=True)
     (folder / "built").mkdir()
     page = folder / "tools" / "package_page.py"
-    page.write_text(page.read_text().replace('PROJECT_URL = ""', f'PROJECT_URL = "{url}"'))
+    set_url, count = re.subn(
+        r'(?m)^PROJECT_URL = ".*"$', f'PROJECT_URL = "{url}"', page.read_text()
+    )
+    assert count == 1
+    page.write_text(set_url)
     done = subprocess.run(
         [sys.executable, "-W", "error::UserWarning", "-c", _BUILD],
         cwd=folder,

@@ -99,6 +99,7 @@ TEST_P(MalformedOperator, IsNamedWithExpectedAndGot) {
   for (const std::string& part : fault.message) {
     at = errors.find(part, at);
     ASSERT_NE(at, std::string::npos) << part << " is not in " << errors;
+    at += part.size();
   }
   const size_t remedy = errors.find("; ");
   ASSERT_LT(remedy, errors.size() - 2) << "no remedy: " << errors;
