@@ -257,8 +257,8 @@ def test_the_log_of_claims(capfd, monkeypatch):
     find_claims(content)
     assert (
         "larq_engine: graph 0: takes over 0 of 1 operators\n"
-        "larq_engine: #0 operator 117 'swish\ufffd[2J': host, because the plug-in does not know the "
-        "operator\n"
+        "larq_engine: #0 operator 117 'swish\ufffd[2J': host, because the plug-in does not know "
+        "the operator\n"
     ) in capfd.readouterr().err
     monkeypatch.setenv("LARQ_ENGINE_LOG_CLAIMS", "yes\n")
     find_claims(content)
