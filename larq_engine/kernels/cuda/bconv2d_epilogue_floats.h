@@ -26,8 +26,8 @@ LE_DEVICE void RunLaneSteps(const Bconv2dOutput& output, const PixelFragments& v
   }
 }
 
-// Sets the bits of a lane's rows, at LaneColumn(i) for channel i, where is_minus(y, i) tells that
-// the value y is negative or below the limit of the channel.
+// Sets bit LaneColumn(i) of bits[h] if is_minus(y[h][i], i): the value is negative or, with limits,
+// below its channel's limit (see PixelProgram::bits).
 template <class IsMinus>
 LE_DEVICE void SetLaneBits(const float (&y)[kLaneRows][kLaneChannels], uint32_t (&bits)[kLaneRows],
                            const IsMinus& is_minus) {
@@ -55,10 +55,12 @@ LE_DEVICE void FindLaneBits(const PixelProgram& after, const float (&y)[kLaneRow
   SetLaneBits(y, bits, [&](float v, int i) { return IsSmaller(v, signs[i], limits[i]); });
 }
 
-// Makes float outputs, and their signs, from two fragments of sums in whole words of channels. Each
-// lane finishes the sums that it holds, without an exchange. `sums` has register e of fragment j at
-// 4 j + e. `pixel`, `channel` and `column` (in the block) are the first ones of the lane, and
-// `ones` those of its rows. `bits` receives the bits of each row that the lane has found.
+// Makes float outputs, and their signs, from the sums of two fragments. The number of a group's
+// channels must be a multiple of 32. Each lane finishes the sums that it holds, without an
+// exchange. `sums` has register e of fragment j at 4 j + e. `pixel`, `channel` and `column` are
+// where the lane begins (`column` within the block). `ones[h]` is the number of 1 bits in the input
+// of row h, weighted by the planes of the image. `bits[h]` receives the bits of row h that the lane
+// has found.
 template <bool kMayBeOutside, int kN>
 LE_DEVICE void FinishLaneFloats(const Bconv2dArgs& a, int pixel, int pixels, int channel,
                                 const EpilogueConstants<kN>& constants, int column,

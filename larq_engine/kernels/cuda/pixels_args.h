@@ -10,8 +10,8 @@
 
 namespace larq_engine::cuda {
 
-// A program that runs on one of three tensors: on floats, on the +-1 values of bits, or on bytes as
-// (byte - zero_point) * scale.
+// Arguments of a kernel that runs `program` on one of `floats`, `bits` and `bytes`; the others are
+// null. Bits stand for +-1, and bytes for (byte - zero_point) * scale.
 struct PixelsArgs {
   const float* floats;   // [pixels][channels]
   const uint32_t* bits;  // [pixels][words of the channels]
@@ -26,8 +26,8 @@ struct PixelsArgs {
   PixelProgram program;
 };
 
-// Packs bytes to bits. With one plane, a value is -1 if the byte is smaller than the limit as int8
-// or, for bools, if it is 0. With eight planes, plane j is -1 where bit j of the byte is 0.
+// Packs bytes to bits. With one plane, a value is -1 where the int8 is below `limit` or, for bools,
+// where the bool is false. With eight planes, plane j is -1 where bit j of the byte is 0.
 struct PackBytesArgs {
   const int8_t* in;  // [pixels][channels]
   int64_t pixels;
@@ -48,8 +48,9 @@ struct UnpackBytesArgs {
   int8_t* out;
 };
 
-// A clamped sum or product of two tensors whose shapes the host broadcasts.
 inline constexpr int kMaxBroadcastDims = 6;
+
+// Sum or product of two tensors with TFLite's broadcasting, clamped.
 struct BroadcastArgs {
   const float* operands[2];
   int32_t multiplies;
@@ -72,7 +73,7 @@ struct CopyChannelsArgs {
   int32_t first_unit;  // in the output's pixel
 };
 
-// A pool of packed +-1 values, or of floats, which then go through a program.
+// Pools bits into bits_out, or pools floats and passes the results to `program`.
 struct PoolArgs {
   const uint32_t* bits;
   const float* floats;

@@ -10,7 +10,7 @@
 namespace larq_engine {
 namespace {
 
-// Blocks whose sums stay in the cache until the output transform reads them.
+// Number of blocks computed before the transform, so that their sums are still in the cache.
 constexpr size_t kChunk = 8;
 constexpr size_t kChunkSums = kChunk * kSignedLanes;
 
@@ -45,7 +45,7 @@ void Transform(const Int8DenseOutput& output, const int32_t* sums, size_t first,
 void Sum(const SignedSums& sums, const Int8SumsArgs& args) { sums.of_int8(args); }
 void Sum(const SignedSums& sums, const FloatSumsArgs& args) { sums.of_float(args); }
 
-// Returns the arguments that all blocks have in common.
+// Makes the row's tables in `scratch` (int8 only), and returns the arguments that all blocks share.
 Int8SumsArgs ArgsOfRow(const SignedSums& sums, const int8_t* inputs, size_t words,
                        std::byte* scratch) {
   auto* tables = reinterpret_cast<Int8Tables*>(scratch);
