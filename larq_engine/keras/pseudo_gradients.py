@@ -1,4 +1,4 @@
-"""Provides step functions with other gradients than their own, which are 0, for training."""
+"""Functions for training whose true gradient is 0 or unwanted, each with a substitute gradient."""
 
 from collections.abc import Callable
 from typing import Any
@@ -84,8 +84,8 @@ def _with_gradient(x: Any, value: Callable[[Any], Any], gradient: Callable[[Any,
     @ops.custom_gradient
     def call(x: Any) -> Any:
         def backward(*given: Any, upstream: Any = None) -> Any:
-            # PyTorch's backend gives x and names the gradient; other backends give only the
-            # gradient.
+            # PyTorch's backend passes x positionally and the gradient as `upstream=`; the other
+            # backends pass only the gradient, positionally.
             return gradient(x, given[0] if upstream is None else upstream)
 
         return value(x), backward
