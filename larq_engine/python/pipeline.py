@@ -23,7 +23,13 @@ _BATCHES_BEFORE_SECOND = 8
 
 @dataclass(frozen=True)
 class Batch:
-    """Samples for one run, and their outputs if it has already run."""
+    """The samples of one run.
+
+    Attributes:
+        samples: The number of samples.
+        arrays: The samples, an array for each input.
+        outputs: The outputs, if the batch had to run to show whether the model takes its size.
+    """
 
     samples: int
     arrays: Sequence[Data]
@@ -46,7 +52,11 @@ class LockedSession:
             self.session.close()
 
     def abandon(self) -> None:
-        """Abandons the session in a forked process, whose only thread this is."""
+        """Lets go of the parent's session after a fork, without freeing it.
+
+        Freeing it would wait for threads that the forked process lacks. The process has one thread,
+        so this takes no lock.
+        """
         self.session.abandon()
 
 
@@ -70,7 +80,7 @@ class Pipeline:
         """Yields the sample count and outputs of each batch; takes at most two batches ahead."""
         start = 0
         for batch in batches:
-            if batch.outputs is None and self._opens_second(batch):
+            if batch.outputs is None and self._ensure_second_session(batch):
                 yield from self._overlap(itertools.chain([batch], batches), start)
                 return
             outputs = batch.outputs
@@ -78,8 +88,12 @@ class Pipeline:
             start += batch.samples
             self._done += 1
 
-    def _opens_second(self, batch: Batch) -> bool:
-        """Tells whether there is a second session, with all memory for this batch."""
+    def _ensure_second_session(self, batch: Batch) -> bool:
+        """Opens the second session if it is due, with memory for this batch.
+
+        Returns:
+            Whether there is a second session.
+        """
         if self._done < _BATCHES_BEFORE_SECOND or not self._first.session.has_gpu:
             return False
         with self._turns.take():
@@ -121,7 +135,7 @@ class Pipeline:
                 self._second = None
 
     def abandon(self) -> None:
-        """Abandons the second session in a forked process."""
+        """Lets go of the parent's second session after a fork."""
         if self._second is not None:
             self._second.abandon()
 
