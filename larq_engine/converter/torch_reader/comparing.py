@@ -1,9 +1,9 @@
 """Compares a float .tflite file with the module that it came from.
 
 A sign turns a rounding error into a difference of 2, so the two are not simply run side by side.
-The file runs from end to end. The exported module runs with the file's values at its jumps:
-operators that jump from one value to another. There the two may differ only if the value before the
-jump is so close to it that rounding can cross it. Everything else must agree up to rounding.
+The file runs from end to end. The exported module runs with the file's values at its jumps. A jump
+is an operator that is not continuous, such as a sign. Its results may differ only where its input
+is within rounding of the point of discontinuity. Everything else must agree up to rounding.
 """
 
 from collections.abc import Sequence
@@ -31,10 +31,10 @@ from larq_engine.python.text_table import counted
 
 _SEED = 0
 
-# Batches at which a file with an open batch is compared, besides that of the export.
-_BATCHES = (2, 9, 1)
+# Batches at which a file with an open batch is compared, besides the batch of the export.
+_COMPARED_BATCHES = (2, 9, 1)
 
-_AT_FAULT = "please report it with the module; check=False converts without this check"
+_REPORT_IT = "please report it with the module; check=False converts without this check"
 _NOT_COMPARED = "the file was not compared with the module for inputs of the shapes"
 _FIXED_BATCH = "open_batch=False leaves the batch as it is in the example inputs"
 
@@ -46,7 +46,7 @@ class _Case:
     Attributes:
         graph_module: The module, as it was exported.
         inputs: Inputs of the graph.
-        remedy: The advice for the case that they differ.
+        remedy: The advice to the user if the results differ.
     """
 
     graph_module: Any
@@ -55,27 +55,29 @@ class _Case:
 
 
 def compare_export(module: Any, exported: Exported) -> None:
-    """Compares the exported graph with the module itself: it must give the same results.
+    """Compares the exported graph with the module itself, which must compute the same.
 
     Raises:
-        ConversionError: They compute something else.
+        ConversionError: The graph and the module compute different results.
     """
     torch = import_torch()
     leaves = torch.utils._pytree.tree_leaves
     all_inputs = (exported.inputs, _random_inputs(torch, exported.inputs))
     with torch.no_grad():
-        # All these calls come first: the module may keep tensors of a call that the graph shares.
-        all_ours = [leaves(exported.original(*inputs)) for inputs in all_inputs]
-        all_theirs = [leaves(module(*inputs)) for inputs in all_inputs]
-    for ours, theirs in zip(all_ours, all_theirs, strict=True):
+        # The graph runs before the module, because both use the module's tensors: a call of the
+        # module that changes one of them would change the graph's results too, and so hide the
+        # difference.
+        of_graph = [leaves(exported.original(*inputs)) for inputs in all_inputs]
+        of_module = [leaves(module(*inputs)) for inputs in all_inputs]
+    for ours, theirs in zip(of_graph, of_module, strict=True):
         for name, expected, got in zip(exported.output_names, theirs, ours, strict=True):
             problem = difference(expected.detach(), got.detach())
             if problem:
                 raise ConversionError(
-                    f"self-check: module {type(module).__name__}: expected what torch.export makes "
-                    f"of it to compute the same, got another '{name}': {problem}; is it random, or "
-                    "does it keep something from one call to the next? check=False converts "
-                    "without this check"
+                    f"self-check: module {type(module).__name__}: expected the exported graph to "
+                    f"compute what the module computes, got a different '{name}': {problem}; is it "
+                    "random, or does it keep something from one call to the next? check=False "
+                    "converts without this check"
                 )
 
 
@@ -89,31 +91,31 @@ def compare_with_torch(
         not.
 
     Raises:
-        ConversionError: They compute something else.
+        ConversionError: The file and the module compute different results.
     """
     torch, exported = import_torch(), resized.exported
     what = f"module {type(module).__name__}"
     graph = lowered.model.graphs[0]
-    taps = _find_taps(graph, lowered, jumps)
+    jump_outputs = _find_jump_outputs(graph, lowered, jumps)
     others = _random_inputs(torch, exported.inputs)
-    cases = [_Case(exported.original, inputs, _AT_FAULT) for inputs in (exported.inputs, others)]
-    met = _compare_cases(what, exported, jumps, taps, lowered, cases)
+    cases = [_Case(exported.original, inputs, _REPORT_IT) for inputs in (exported.inputs, others)]
+    met = _compare_cases(what, exported, jumps, jump_outputs, lowered, cases)
     batches: list[int] = []
     unchecked = ""
     if exported.open_batch:
-        for batch in _BATCHES:
+        for batch in _COMPARED_BATCHES:
             case = _with_batch(what, module, exported, batch)
             if case is None:
                 unchecked = (
                     f" A batch of {batch} was not compared: PyTorch takes other operators for it."
                 )
                 continue
-            met += _compare_cases(what, exported, jumps, taps, lowered, [case])
+            met += _compare_cases(what, exported, jumps, jump_outputs, lowered, [case])
             batches.append(batch)
-    agreed, fixed = _compare_resized(what, resized, jumps, taps, lowered)
+    agreed, fixed = _compare_resized(what, resized, jumps, jump_outputs, lowered)
     shapes = _shapes(exported.inputs)
     also = f", and for batches of {', '.join(map(str, sorted(batches)))}" if batches else ""
-    signs = sum(not jump.rounds for jump in taps.values())
+    signs = sum(not jump.rounds for jump in jump_outputs.values())
     text = (
         f"{counted(signs, 'sign')} and {counted(len(graph.outputs), 'output')} agree with "
         f"PyTorch, for inputs of the shapes {shapes}{also}.{unchecked}{agreed}"
@@ -125,7 +127,7 @@ def _compare_resized(
     what: str,
     resized: Resized,
     jumps: dict[str, Jump],
-    taps: dict[Tensor, Jump],
+    jump_outputs: dict[Tensor, Jump],
     lowered: Lowered,
 ) -> tuple[str, str]:
     """Runs the file and the module on inputs of other sizes, which users may ask for later.
@@ -153,8 +155,8 @@ def _compare_resized(
             not_compared.append(f"{_NOT_COMPARED} {named}: it has other operators there")
             return False
         try:
-            case = _Case(graph_module, inputs, _AT_FAULT)
-            _compare_cases(what, exported, jumps, taps, lowered, [case])
+            case = _Case(graph_module, inputs, _REPORT_IT)
+            _compare_cases(what, exported, jumps, jump_outputs, lowered, [case])
         except ConversionError:  # A host's error, or a difference.
             not_compared.clear()
             return False
@@ -174,8 +176,13 @@ def _shapes(inputs: Sequence[Any]) -> str:
     return ", ".join(str(tuple(tensor.shape)) for tensor in inputs)
 
 
-def _find_taps(graph: Graph, lowered: Lowered, jumps: dict[str, Jump]) -> dict[Tensor, Jump]:
-    """Returns tensors of the file that hold the jumps' results, each the last of its node."""
+def _find_jump_outputs(
+    graph: Graph, lowered: Lowered, jumps: dict[str, Jump]
+) -> dict[Tensor, Jump]:
+    """Returns the tensors of the file that hold the jumps' results.
+
+    If several tensors come from one node, the last one counts.
+    """
     last = {lowered.nodes[t]: t for op in graph.ops for t in op.outputs if t in lowered.nodes}
     return {last[name]: jump for name, jump in jumps.items() if name in last}
 
@@ -200,7 +207,8 @@ def _with_batch(what: str, module: Any, exported: Exported, batch: int) -> _Case
     """Exports the module for another batch, as a graph may hold the size of its own batch.
 
     Returns:
-        The case; None if PyTorch uses other operators for one sample, whose signs are not known.
+        The case; None if PyTorch uses other operators for a batch of 1: the signs in that other
+        graph were not identified.
     """
     inputs = _random_inputs(import_torch(), exported.inputs, batch)
     graph_module = export(module, inputs).original
@@ -221,22 +229,23 @@ def _compare_cases(
     what: str,
     exported: Exported,
     jumps: dict[str, Jump],
-    taps: dict[Tensor, Jump],
+    jump_outputs: dict[Tensor, Jump],
     lowered: Lowered,
     cases: Sequence[_Case],
 ) -> list[ZerosMet]:
     """Runs the file and the graphs on inputs of one shape.
 
     Returns:
-        For each case, the zeros that its inputs met at signs whose 0 differs from the module's.
+        For each case, how many values were exactly 0 at signs that give another result for 0 in
+        the file, and the effect on its outputs. The list is empty if there is no such sign.
 
     Raises:
-        ConversionError: They compute something else.
+        ConversionError: The file and the module compute different results.
     """
     torch = import_torch()
     graph = lowered.model.graphs[0]
-    before = {tensor: value_before_sign(tensor) for tensor in taps}
-    wanted = list(dict.fromkeys([*taps, *filter(None, before.values()), *graph.outputs]))
+    before = {tensor: value_before_sign(tensor) for tensor in jump_outputs}
+    wanted = list(dict.fromkeys([*jump_outputs, *filter(None, before.values()), *graph.outputs]))
     file = PartRun(lowered.model, graph.inputs, graph.ops, wanted)
     met: list[ZerosMet] = []
     for case in cases:
@@ -249,7 +258,7 @@ def _compare_cases(
             raise ConversionError(str(error)) from error
         forced = {
             jump.node: Forced(jump, file.value(tensor), None if x is None else file.value(x))
-            for (tensor, jump), x in zip(taps.items(), before.values(), strict=True)
+            for (tensor, jump), x in zip(jump_outputs.items(), before.values(), strict=True)
         }
         outputs = [torch.from_numpy(file.value(tensor)) for tensor in graph.outputs]
         if lowered.channels_last:

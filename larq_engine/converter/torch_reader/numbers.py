@@ -1,7 +1,7 @@
-"""Restores pads and slices that PyTorch gives as numbers, where litert_torch wrote other ones.
+"""Undoes two rewrites of litert_torch that hold only at the example's size.
 
-It writes pads as SAME if they are equal at the size of the example, and every slice with an end. At
-other sizes these differ from the module.
+litert_torch writes explicit pads as SAME if SAME pads equally at that size, and an open slice such
+as x[1:] with a fixed end. At other sizes the file would differ from the module.
 """
 
 from collections.abc import Collection, Mapping
@@ -18,7 +18,7 @@ _CONVOLUTIONS = ("CONV_2D", "DEPTHWISE_CONV_2D")
 
 
 def pad_by_numbers(graph: Graph) -> None:
-    """Rewrites SAME as PAD and VALID, unless SAME pads equally at all sizes.
+    """Rewrites SAME as PAD and VALID, unless the pads of SAME do not depend on the image's size.
 
     PyTorch itself has "same" only for a stride of 1, so in all other cases the pads were numbers.
     """
@@ -69,12 +69,12 @@ def slice_to_ends(
     """Gives slices the module's numbers, and an open end if they reach the last pixel.
 
     A SLICE becomes a STRIDED_SLICE, because the output of a SLICE keeps its size if hosts resize a
-    file. litert_torch names some slices after a later node. Such a slice is matched with the one of
-    the module's slices that has its numbers.
+    file. litert_torch names some slices after a later node. Such a slice is matched by begin, end
+    and step, if exactly one of the module's slices has these.
 
     Args:
         graph: The graph, which is changed.
-        named: The module's slices, by the outputs of those slices that have their names.
+        named: Maps an output of a slice in the file to the module's slice of the same name.
         slices: All slices of the module.
 
     Returns:
@@ -85,8 +85,8 @@ def slice_to_ends(
         strided = _strided(op) if op.kind == "SLICE" else op
         if strided is None or strided.kind != "STRIDED_SLICE":
             continue
-        known = [named[op.output]] if op.output in named else slices
-        made, is_known = _to_ends(strided, known)
+        candidates = [named[op.output]] if op.output in named else slices
+        made, is_known = _restore_slice(strided, candidates)
         if not is_known or op.output not in named:
             unknown.append(op.output)
         graph.replace(op, [made])
@@ -94,33 +94,33 @@ def slice_to_ends(
     return unknown
 
 
-def _to_ends(op: Op, slices: Collection[Slice]) -> tuple[Op, bool]:
-    """Returns the slice, and whether it has the numbers of one of `slices`."""
-    x, begin, ends, steps = op.inputs
-    if x is None or begin is None or ends is None or steps is None:
+def _restore_slice(op: Op, candidates: Collection[Slice]) -> tuple[Op, bool]:
+    """Returns the slice, and whether it has the numbers of one candidate or cuts nothing."""
+    x, begin, end, step = op.inputs
+    if x is None or begin is None or end is None or step is None:
         return op, False
-    if begin.data is None or ends.data is None or steps.data is None:
+    if begin.data is None or end.data is None or step.data is None:
         return op, False
     if op.options.newAxisMask or op.options.ellipsisMask:
         return op, False  # The numbers do not belong to dimensions then.
     sizes = np.array(x.shape)
-    begins, last = begin.data.astype(np.int64), ends.data.astype(np.int64)
-    reaches = (last == sizes) & (steps.data > 0)
-    cut = np.flatnonzero((begins != 0) | (last != sizes) | (steps.data != 1))
+    begins, ends = begin.data.astype(np.int64), end.data.astype(np.int64)
+    is_open = (ends == sizes) & (step.data > 0)
+    cut = np.flatnonzero((begins != 0) | (ends != sizes) | (step.data != 1))
     is_known = not len(cut)
     if len(cut) == 1:
         (axis,) = cut
-        numbers = (begins[axis], last[axis], steps.data[axis])
-        fitting = {meant for meant in slices if meant.at(x.shape[axis]) == numbers}
+        numbers = (begins[axis], ends[axis], step.data[axis])
+        fitting = {fit for fit in candidates if fit.at(x.shape[axis]) == numbers}
         if len(fitting) == 1:
-            (meant,) = fitting
-            begins[axis], reaches[axis] = meant.begin, meant.end is None
-            last[axis] = meant.end or 0
+            (module_slice,) = fitting
+            begins[axis], is_open[axis] = module_slice.begin, module_slice.end is None
+            ends[axis] = module_slice.end or 0
             is_known = True
-    mask = sum(1 << axis for axis in np.flatnonzero(reaches).tolist())
+    mask = sum(1 << axis for axis in np.flatnonzero(is_open).tolist())
     options = lce_ops.with_options(op, endMask=op.options.endMask | mask)
-    constants = [lce_ops.constant(n.astype(np.int32)) for n in (begins, np.where(reaches, 0, last))]
-    return replace(op, inputs=[x, *constants, steps], options=options), is_known
+    constants = [lce_ops.constant(n.astype(np.int32)) for n in (begins, np.where(is_open, 0, ends))]
+    return replace(op, inputs=[x, *constants, step], options=options), is_known
 
 
 def _strided(op: Op) -> Op | None:
