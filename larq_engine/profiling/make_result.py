@@ -1,4 +1,4 @@
-"""Makes the profile, and the result around it, of all that was measured."""
+"""Turns the samples into a Profile, wrapped in the ProfileResult that profiling returns."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -25,19 +25,20 @@ class Samples:
     """Everything that was measured of a model.
 
     Attributes:
-        wholes: The whole models.
+        model_times: Times of runs of the whole model, one for each configuration.
         cut: Times of operators that were cut out of the model.
         joules: The energy of rows and of whole models; None where nothing measures it.
-        is_right: Keys of the rows whose results were compared and found right.
-        wrong: Descriptions of the candidates whose results were wrong.
+        verified_keys: Keys of the rows whose results were compared and found right.
+        wrong: The operators and whole models whose results were wrong, each with its configuration
+            and the difference.
         noise: How quiet the machine was.
         empty: Invocations that compute nothing, by the number of threads.
     """
 
-    wholes: list[WholeTimes] = field(default_factory=list)
+    model_times: list[WholeTimes] = field(default_factory=list)
     cut: dict[Key, Timing] = field(default_factory=dict)
     joules: dict[Key | ModelRun, float | None] = field(default_factory=dict)
-    is_right: set[Key] = field(default_factory=set)
+    verified_keys: set[Key] = field(default_factory=set)
     wrong: list[str] = field(default_factory=list)
     noise: Noise = field(default_factory=Noise)
     empty: dict[int, EmptyRun] = field(default_factory=dict)
@@ -47,7 +48,7 @@ def make_result(
     request: Request,
     facts: ModelFacts,
     samples: Samples,
-    described: Mapping[str, Any],
+    machine_facts: Mapping[str, Any],
     sources: Mapping[str, str],
     runtime: str | None,
 ) -> ProfileResult:
@@ -57,11 +58,11 @@ def make_result(
         request: What was to be measured.
         facts: What is known of the model.
         samples: What was measured.
-        described: The machine.
-        sources: Where each device's energy comes from.
+        machine_facts: Facts about the machine, by name, such as its CPU.
+        sources: Says for each device which counter measures its energy, such as RAPL.
         runtime: The host's package.
     """
-    rows = Rows(samples.wholes, samples.cut, samples.is_right, facts.batch_of)
+    rows = Rows(samples.model_times, samples.cut, samples.verified_keys, facts.batch_of)
     limits = Limits(runtime)
     links = [
         link for gpu in request.gpus for link in measure_links(RunConfig(gpu, 1), runtime, gpu)
@@ -77,12 +78,16 @@ def make_result(
                 samples.joules[whole.model_run],
             ),
         )
-        for whole in samples.wholes
+        for whole in samples.model_times
         if whole.model_run in samples.joules
     ]
 
     def place_in_file(key: Key) -> tuple[int, ...]:
-        """Sorts rows: single operators of a device come first, in the order of the model."""
+        """Returns the sort key of a row.
+
+        Rows are sorted by batch, threads and device. On a device, single operators come before
+        groups, and both have the order of the model.
+        """
         device = request.devices.index(key.device)
         return key.times, key.threads, device, int(len(key.ops) > 1), *key.ops
 
@@ -103,12 +108,12 @@ def make_result(
         ),
         values=tuple(facts.values()),
         ops=tuple(facts.ops()),
-        devices=tuple(_devices(request, str(described["cpu"]), runtime)),
+        devices=tuple(_devices(request, str(machine_facts["cpu"]), runtime)),
         links=tuple(links),
         measurements=tuple(measurements),
         totals=tuple(total for _, total in totals),
         machine={
-            **described,
+            **machine_facts,
             **limits.describe(),
             "noise": str(samples.noise),
             "empty_invocation_seconds": min(run.seconds for run in samples.empty.values()),

@@ -261,7 +261,7 @@ class _Profiler:
             len(model_runs) - len(trials),
         )
         for trial in trials:
-            self._samples.wholes.append(trial.times)
+            self._samples.model_times.append(trial.times)
             model_run = trial.times.model_run
             if model_run.fuse and model_run.config.kernel == AUTO:
                 meter = self._meters[model_run.config.device]
@@ -316,7 +316,7 @@ class _Profiler:
         if config.kernel not in (AUTO, kernel):
             return None  # The kernel is for other operators.
         key = Key(spec.ops, config.device, config.threads, spec.times, kernel)
-        if key in self._samples.is_right:
+        if key in self._samples.verified_keys:
             return None
         rounds = len(spec.ops) > 1 or not all(cut.is_ours)
         problem = self._find_difference(runner, rounds=rounds)
@@ -324,7 +324,7 @@ class _Profiler:
             names = ", ".join(map(self._describe, spec.ops))
             self._samples.wrong.append(f"{names} ({config}): {problem}")
             return None
-        self._samples.is_right.add(key)
+        self._samples.verified_keys.add(key)
         return key, runner
 
     def _find_difference(self, runner: Runner, *, rounds: bool) -> str | None:

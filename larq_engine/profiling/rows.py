@@ -67,28 +67,29 @@ class Rows:
     """The rows of a profile, each once.
 
     Args:
-        wholes: The whole models; an operator's row comes from the first that has it.
+        model_times: Times of runs of the whole model, one for each configuration. An operator's row
+            comes from the first that has it.
         cut: Times of operators that were cut out of the model.
-        is_right: Keys of the rows whose results were compared and found right.
+        verified_keys: Keys of the rows whose results were compared and found right.
         batch_of: The batch of each multiple of the declared one.
     """
 
     def __init__(
         self,
-        wholes: Sequence[WholeTimes],
+        model_times: Sequence[WholeTimes],
         cut: Mapping[Key, Timing],
-        is_right: set[Key],
+        verified_keys: set[Key],
         batch_of: Mapping[int, int],
     ) -> None:
-        self._wholes = wholes
+        self._model_times = model_times
         self._cut = cut
         self._batch_of = batch_of
         self.rows: dict[Key, Measurement] = {}
-        for whole in wholes:
+        for whole in model_times:
             for ops, kernel in whole.layout.groups.items():
                 device = _device_of(ops, whole)
                 key = _key(whole.model_run, ops, device, kernel)
-                if key in is_right and key not in self.rows:
+                if key in verified_keys and key not in self.rows:
                     self.rows[key] = self._row(key, summarize(whole.groups[ops]), None)
         for key, timing in cut.items():
             if key not in self.rows:
@@ -110,7 +111,7 @@ class Rows:
         """Returns the ratio of an operator's time in the model to its time cut out."""
         if key.device not in (CPU, HOST):
             return 1.0  # A GPU's own clock also times operators that are cut out.
-        for whole in self._wholes:
+        for whole in self._model_times:
             model_run = whole.model_run
             if (model_run.config.threads, model_run.times) != (
                 key.threads,
