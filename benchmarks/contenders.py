@@ -41,7 +41,7 @@ class Contender:
     python: Path
 
     @property
-    def is_peer(self) -> bool:
+    def is_other_engine(self) -> bool:
         return self.runtime != OURS.runtime
 
 

@@ -38,7 +38,7 @@ class Form:
     build: Callable[[ConvShape, Layer, int], bytes]
     expect: Callable[[Array, Layer, int], Array]
     input_type: type[np.generic] = np.float32
-    checked: str = "equal"
+    tolerance: str = "equal"
     longer: int = 1  # times as long as ConvShape.chain
 
 
@@ -57,7 +57,7 @@ FORMS = {
     "float32": Form(
         conv_models.build_float32,
         expected.expect_float32,
-        checked=f"to {expected.FLOAT_TOLERANCE:.0e}",
+        tolerance=f"to {expected.FLOAT_TOLERANCE:.0e}",
     ),
     "int8": Form(conv_models.build_int8, expected.expect_int8, input_type=np.int8),
 }
@@ -78,7 +78,7 @@ def make_trials(
             check = make_check(x, form.expect(x, layer, layers))
             for contender in group:
                 yield Trial(
-                    contender, shape, functools.partial(bytes, model), check, form.checked, layers
+                    contender, shape, functools.partial(bytes, model), check, form.tolerance, layers
                 )
 
 

@@ -37,15 +37,16 @@ class Trial:
         model: Makes the file, or says where it is. May raise ContenderError.
         find_error: Runs the model and says what is wrong with its outputs, or None. The last input
             that it runs is the one that is timed.
-        checked: A word for how close the outputs must be.
-        repeats: How many times an invocation does what the case stands for.
+        tolerance: How close the outputs must be, as the table shows it: "equal", "to 1e-04"
+            or "loosely".
+        repeats: Number of copies of the layer in the model; times are divided by it.
     """
 
     contender: Contender
     case: Case
     model: Callable[[], bytes | Path]
     find_error: Callable[[Answer], str | None]
-    checked: str
+    tolerance: str
     repeats: int = 1
 
 
@@ -101,7 +102,7 @@ def measure(
     cores = machine.pin_to_cores(options.threads)
     description = machine.describe_machine(cores)  # before our own load
     progress = Progress()
-    results = Results(OURS.name, [c.name for c in contenders if c.is_peer], options.threads)
+    results = Results(OURS.name, [c.name for c in contenders if c.is_other_engine], options.threads)
     workers = _start_workers(contenders, results, progress)
     try:
         trials = _load_and_check(workers, make_trials(progress), options.threads, results, progress)
@@ -142,7 +143,7 @@ def _start_workers(
         try:
             workers[contender] = Worker(contender)
         except ContenderError as error:
-            results.add_absence(contender.name, "all", str(error))
+            results.add_failure(contender.name, "all", str(error))
     return workers
 
 
@@ -171,12 +172,12 @@ def _load_and_check(
             kernels = worker.load(case.name, model, threads)
             error = trial.find_error(answer)
         except ContenderError as failure:
-            results.add_absence(contender.name, case.name, str(failure))
+            results.add_failure(contender.name, case.name, str(failure))
             continue
         if error:
-            results.add_absence(contender.name, case.name, f"{WRONG_RESULT}: {error}")
+            results.add_failure(contender.name, case.name, f"{WRONG_RESULT}: {error}")
         else:
-            results.add_checked(contender.name, case, kernels, trial.checked)
+            results.add_checked(contender.name, case, kernels, trial.tolerance)
             right.append(trial)
     return right
 
@@ -201,7 +202,7 @@ def _measure_round(
             try:
                 sample = workers[trial.contender].time(case.name, options.seconds)
             except ContenderError as error:
-                results.add_absence(contender, case.name, str(error))
+                results.add_failure(contender, case.name, str(error))
                 continue
             results.add_times(
                 contender, case, sample.wall / trial.repeats, sample.cpu / trial.repeats

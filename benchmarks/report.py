@@ -45,23 +45,23 @@ class Results:
         self._threads = threads
         self._cases: dict[str, Case] = {}
         self._kernels: dict[tuple[str, str], list[str]] = {}
-        self._checked: dict[tuple[str, str], str] = {}
+        self._tolerances: dict[tuple[str, str], str] = {}
         self._wall: dict[tuple[str, str], list[Times]] = {}
         self._cpu: dict[tuple[str, str], list[Times]] = {}
         self._limits: dict[str, list[float]] = defaultdict(list)
         self._compiler = "unknown: bgemm_bench is not built"
         self._absences: list[dict[str, str]] = []
 
-    def add_absence(self, contender: str, case: str, reason: str) -> None:
+    def add_failure(self, contender: str, case: str, reason: str) -> None:
         """Records why there is no result; drops the times of a contender that failed on the way."""
         self._absences.append({"contender": contender, "case": case, "reason": reason})
         for known in (self._wall, self._cpu, self._kernels):
             known.pop((contender, case), None)
 
-    def add_checked(self, contender: str, case: Case, kernels: list[str], checked: str) -> None:
+    def add_checked(self, contender: str, case: Case, kernels: list[str], tolerance: str) -> None:
         self._cases[case.name] = case
         self._kernels[contender, case.name] = kernels
-        self._checked[contender, case.name] = checked
+        self._tolerances[contender, case.name] = tolerance
         self._wall[contender, case.name] = []
         self._cpu[contender, case.name] = []
 
@@ -106,7 +106,7 @@ class Results:
             "macs": case.macs,
             "subject": contender,
             "kernels": self._kernels[contender, case_name],
-            "checked": self._checked[contender, case_name],
+            "checked": self._tolerances[contender, case_name],
             "median_ns": median,
             "quartiles_ns": [low, high],
             "gmac_per_s": rate,

@@ -18,7 +18,7 @@ from typing import Any
 
 from benchmarks import zoo_cache
 from benchmarks.arm64 import loops
-from benchmarks.arm64.instructions import ELSEWHERE, count, each
+from benchmarks.arm64.instructions import ELSEWHERE, count, per_repetition
 from benchmarks.machine import ROOT
 from benchmarks.progress import Progress
 from larq_engine.python.text_table import align_columns
@@ -28,22 +28,22 @@ BIN = ROOT / "bazel-bin"
 PROGRAM = BIN / "benchmarks" / "arm64" / "run_layer"
 BENCHMARK = BIN / "larq_engine" / "benchmark_model" / "larq_benchmark_model"
 LITERT = ROOT / ".emulation" / "arm64" / "packages" / "ai_edge_litert" / "libLiteRt.so"
-MACS = 56 * 56 * 64 * 64 * 9  # MACs of each layer
+MACS = 56 * 56 * 64 * 64 * 9  # of each of the layers A to D, which all have the same
 QUICKNET_MACS = 16 * MACS  # binary MACs: four layers of each kind
 # Models of a CPU without UDOT and of one with it.
 CPUS = {"neon": "cortex-a72", "dotprod": "cortex-a76"}
-# Instructions of LCE 0.16.0, kernel_8x4x2 (A) and kernel_8x4x4: those of the loops over a filter's
-# taps for each 128 multiply-adds, counted in its source, without the code before and after the
-# loops. In A, a tap is a block of 61 and 5 around it, of 16 times 128. In the others, blocks are of
-# 109, of 32 times 128; each takes 2 more except the last of a tap, which takes 6 (5 if there is
-# only one).
+# Instructions of LCE 0.16.0 for each 128 multiply-adds in the loops over a filter's taps, counted
+# in its source, without the code before and after the loops. A runs kernel_8x4x2: a tap is one
+# block of 61 instructions plus 5 of the loop, for 16 x 128 multiply-adds. B to D run kernel_8x4x4:
+# a block is 109 instructions for 32 x 128 multiply-adds. Each block adds 2 of the loop; the last
+# block of a tap adds 6 instead, and an only block 5.
 LCE_LOOPS = {
     "A": (61 + 5) / 16,
     "B": (109 + 5) / 32,
     "C": (111 + 115) / 64,
     "D": (3 * 111 + 115) / 128,
 }
-WAYS = (("bits", "bits"), ("bits", "float"), ("float", "float"))
+IN_OUT_TYPES = (("bits", "bits"), ("bits", "float"), ("float", "float"))
 
 
 def main() -> int:
@@ -103,19 +103,20 @@ def count_layers() -> list[dict[str, Any]]:
     progress = Progress()
     for isa, cpu in CPUS.items():
         for layer in LCE_LOOPS:
-            for way in WAYS:
-                progress.say("counting", f"{layer} {way[0]} to {way[1]} on {cpu}")
-                command: list[str | Path] = [PROGRAM, "auto", layer, *way]
-                took = each(count(cpu, [*command, "1"]), count(cpu, [*command, "3"]), 2)
+            for in_type, out_type in IN_OUT_TYPES:
+                progress.say("counting", f"{layer} {in_type} to {out_type} on {cpu}")
+                command: list[str | Path] = [PROGRAM, "auto", layer, in_type, out_type]
+                one, three = (count(cpu, [*command, runs]) for runs in ("1", "3"))
+                instructions = per_repetition(one, three, 2)
                 results.append(
                     {
                         "isa": isa,
                         "layer": layer,
-                        "in": way[0],
-                        "out": way[1],
-                        "instructions": sum(took.values()),
-                        "instructions_per_128": 128 * sum(took.values()) / MACS,
-                        "product_per_128": 128 * _product(took) / MACS,
+                        "in": in_type,
+                        "out": out_type,
+                        "instructions": sum(instructions.values()),
+                        "instructions_per_128": 128 * sum(instructions.values()) / MACS,
+                        "product_per_128": 128 * _bgemm_instructions(instructions) / MACS,
                     }
                 )
     progress.end()
@@ -136,30 +137,32 @@ def count_quicknet() -> list[dict[str, Any]]:
         ]
         command += ["--warmup_runs=1", "--warmup_min_secs=0", "--min_secs=0", "--max_secs=1000"]
         one, three = (count(cpu, [*command, f"--num_runs={runs}"]) for runs in (1, 3))
-        took = each(one, three, 2)
+        instructions = per_repetition(one, three, 2)
         results.append(
             {
                 "isa": isa,
-                "instructions": sum(took.values()),
-                "product": _product(took),
-                "convolutions": _product(took)
-                + sum(n for name, n in took.items() if "Bconv2d" in name or "ToFloat" in name),
-                "host": took[ELSEWHERE],
+                "instructions": sum(instructions.values()),
+                "product": _bgemm_instructions(instructions),
+                "convolutions": _bgemm_instructions(instructions)
+                + sum(
+                    n for name, n in instructions.items() if "Bconv2d" in name or "ToFloat" in name
+                ),
+                "host": instructions[ELSEWHERE],
             }
         )
     progress.end()
     return results
 
 
-def _product(took: dict[str, float]) -> float:
-    return sum(n for name, n in took.items() if name.startswith("larq_engine_bgemm"))
+def _bgemm_instructions(instructions: dict[str, float]) -> float:
+    return sum(n for name, n in instructions.items() if name.startswith("larq_engine_bgemm"))
 
 
 def print_loops(llvm_mca: str, results: list[dict[str, Any]]) -> None:
     cores = list(results[0]["macs_per_cycle"])
     titles = ["inner loop", "instructions", *cores]
-    rows = []
-    rows.append(["bound: 3 instructions", "3", *(f"{128 * loops.CORES[c] / 3:.1f}" for c in cores)])
+    bounds = [f"{128 * loops.CORES[core] / 3:.1f}" for core in cores]
+    rows = [["upper bound: 3 vector instructions", "3", *bounds]]
     for result in results:
         rates = [f"{result['macs_per_cycle'][core]:.1f}" for core in cores]
         rows.append([result["row"], f"{result['instructions_per_128']:.2f}", *rates])
@@ -168,7 +171,8 @@ def print_loops(llvm_mca: str, results: list[dict[str, Any]]) -> None:
 
 
 def print_layers(results: list[dict[str, Any]]) -> None:
-    titles = ["layer", "isa", "product", "LCE's 8x4 loops", *(f"{i} to {o}" for i, o in WAYS)]
+    types = [f"{in_type} to {out_type}" for in_type, out_type in IN_OUT_TYPES]
+    titles = ["layer", "isa", "product", "LCE's 8x4 loops", *types]
     rows = []
     for isa in CPUS:
         for layer, lce in LCE_LOOPS.items():

@@ -17,7 +17,7 @@ from pathlib import Path
 from benchmarks.machine import ROOT
 
 QEMU = ROOT / "tools" / "qemu_aarch64.sh"
-# The name of functions in a library that is loaded later, which QEMU does not know.
+# Stands for all functions of libraries loaded at run time: QEMU does not know their names.
 ELSEWHERE = "elsewhere"
 
 _INSTRUCTION = re.compile(rb"0x([0-9a-f]+):")
@@ -68,6 +68,14 @@ def _read(lines: Iterable[bytes]) -> Counter[str]:
     return counts
 
 
-def each(few: Mapping[str, int], many: Mapping[str, int], more: int) -> dict[str, float]:
-    """Returns the instructions of one repetition; two runs differ by `more` of them."""
-    return {name: (count - few.get(name, 0)) / more for name, count in many.items()}
+def per_repetition(
+    few: Mapping[str, int], many: Mapping[str, int], extra_repetitions: int
+) -> dict[str, float]:
+    """Returns the instructions of one repetition, function by function.
+
+    Args:
+        few: The instructions of a run of few repetitions.
+        many: The instructions of a run of more repetitions.
+        extra_repetitions: How many repetitions more `many` was counted with.
+    """
+    return {name: (count - few.get(name, 0)) / extra_repetitions for name, count in many.items()}
