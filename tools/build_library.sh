@@ -4,16 +4,18 @@
 #
 #   tools/build_library.sh FOLDER [BAZEL_FLAG...]
 #
-# `make build` calls it (the folder is larq_engine/), and so does setup.py (the wheel's copy of it).
+# `make build` calls it with larq_engine/, and setup.py with the larq_engine/ folder of the wheel
+# under construction.
 set -euo pipefail
 folder=$(realpath "$1")
 shift
 cd "$(dirname "$0")/.."
 
 kernels=//larq_engine/kernels/cuda:liblarq_engine_cuda.so
-# Without a compiler there is no such target.
+# Without nvcc the package lacks this target, so the script asks which targets exist. A query that
+# fails is repeated to show its error.
 found=$(tools/run_bazel.sh query "${kernels%:*}:all" 2>/dev/null) || {
-  tools/run_bazel.sh query "${kernels%:*}:all" # says what is wrong
+  tools/run_bazel.sh query "${kernels%:*}:all"
   exit 1
 }
 case " $* " in

@@ -17,7 +17,8 @@ class Elf:
         needed: Names of libraries that it needs.
         imports: Names that it looks for in these libraries, such as memcpy@GLIBC_2.14.
         exports: Names that others may look for in it.
-        versions: Versions of other libraries' interfaces, such as GLIBC_2.14. Some have no symbol.
+        versions: Versions of other libraries' interfaces, such as GLIBC_2.14. May include versions
+            that no imported symbol uses.
         alignments: Alignments of the segments that are loaded, in bytes.
         is_stripped: Whether symbols that only a debugger needs are absent.
     """
@@ -32,16 +33,16 @@ class Elf:
     is_stripped: bool
 
 
-_SHOWN = (
+_READELF_OPTIONS = (
     *("--file-header", "--program-headers", "--sections"),
     *("--dynamic", "--dyn-syms", "--version-info"),
 )
 
 
 def read_elf(library: Path) -> Elf:
-    """Reads a library; raises ValueError if the file is none."""
+    """Reads a library; raises ValueError if the file is not a library."""
     done = subprocess.run(
-        ["readelf", "--wide", *_SHOWN, library],
+        ["readelf", "--wide", *_READELF_OPTIONS, library],
         capture_output=True,
         text=True,
         env=os.environ | {"LC_ALL": "C"},
