@@ -1,4 +1,4 @@
-"""Activations that models write out of others become one operator."""
+"""A PRELU or a clamp that a model spells out with several operators becomes one operator."""
 
 import numpy as np
 import pytest
@@ -10,23 +10,23 @@ _SHAPE = (1, 4, 5, 6)
 _SLOPES = np.array([0.5, -0.25, 0.0, 1.0, 2.0, -3.0], np.float32)
 
 
-def _below(net: Net, x: Value, slope: object) -> Value:
+def _slope_times_relu_of_minus(net: Net, x: Value, slope: object) -> Value:
     return net.op("MUL", slope, net.op("RELU", net.op("NEG", x)))
 
 
-def _fused_below(net: Net, x: Value, factor: float, activation: str) -> Value:
-    """Scales a value in an operator with a fused activation, then by slopes.
+def _slopes_times_fused(net: Net, x: Value, factor: float, activation: str) -> Value:
+    """Returns slopes * activation(x * factor), with the activation fused into the first MUL.
 
-    litert_torch writes relu(-x) like that, with the factor -1 and RELU.
+    litert_torch writes slopes * relu(-x) like that, with the factor -1 and RELU.
     """
     turned = net.op("MUL", x, factor, fusedActivationFunction=ACTIVATION[activation])
     return net.op("MUL", turned, _SLOPES)
 
 
-def _prelu(kind: str, slope: object, *, first: bool = False):
+def _prelu(kind: str, slope: object, *, relu_second: bool = False):
     def form(net: Net, x: Value) -> Value:
-        operands = [net.op("RELU", x), _below(net, x, slope)]
-        if first:
+        operands = [net.op("RELU", x), _slope_times_relu_of_minus(net, x, slope)]
+        if relu_second:
             operands.reverse()
         return net.op(kind, *operands)
 
@@ -34,9 +34,9 @@ def _prelu(kind: str, slope: object, *, first: bool = False):
 
 
 _PRELU = {
-    "subtracted": _prelu("SUB", _SLOPES),
-    "added": _prelu("ADD", _SLOPES),
-    "added to": _prelu("ADD", _SLOPES, first=True),
+    "difference": _prelu("SUB", _SLOPES),
+    "sum": _prelu("ADD", _SLOPES),
+    "sum, relu second": _prelu("ADD", _SLOPES, relu_second=True),
     "one number": _prelu("SUB", 0.25),
     "dimensions of Keras": _prelu("ADD", _SLOPES.reshape(1, 1, 6)),
     "times minus one": lambda net, x: net.op(
@@ -45,7 +45,7 @@ _PRELU = {
         net.op("MUL", _SLOPES, net.op("RELU", net.op("MUL", -1.0, x))),
     ),
     "relu fused into the change of sign": lambda net, x: net.op(
-        "SUB", net.op("RELU", x), _fused_below(net, x, -1.0, "RELU")
+        "SUB", net.op("RELU", x), _slopes_times_fused(net, x, -1.0, "RELU")
     ),
 }
 
@@ -61,33 +61,37 @@ def test_prelu(form, rng):
 def test_prelu_of_rows(rng):
     net = Net()
     x = net.input(3, 6)
-    converted = convert_and_compare(net, _PRELU["subtracted"](net, x), inputs=[edges(rng, 3, 6)])
+    converted = convert_and_compare(net, _PRELU["difference"](net, x), inputs=[edges(rng, 3, 6)])
     assert converted.kinds == ["PRELU"]
 
 
 _NOT_PRELU = {
     "change of sign without relu": lambda net, x: net.op(
-        "SUB", net.op("RELU", x), _fused_below(net, x, -1.0, "NONE")
+        "SUB", net.op("RELU", x), _slopes_times_fused(net, x, -1.0, "NONE")
     ),
     "twice the negative": lambda net, x: net.op(
-        "SUB", net.op("RELU", x), _fused_below(net, x, -2.0, "RELU")
+        "SUB", net.op("RELU", x), _slopes_times_fused(net, x, -2.0, "RELU")
     ),
     "NEG without relu": lambda net, x: net.op(
         "SUB", net.op("RELU", x), net.op("MUL", _SLOPES, net.op("NEG", x))
     ),
-    "subtracted from": _prelu("SUB", _SLOPES, first=True),
+    "difference, relu second": _prelu("SUB", _SLOPES, relu_second=True),
     "other values": lambda net, x: net.op(
-        "SUB", net.op("RELU", x), _below(net, net.op("ABS", x), 0.5)
+        "SUB", net.op("RELU", x), _slope_times_relu_of_minus(net, net.op("ABS", x), 0.5)
     ),
-    "slopes of lines": _prelu("SUB", np.full((5, 1), 0.5, np.float32) * np.arange(5).reshape(5, 1)),
+    "slope per column": _prelu(
+        "SUB", np.full((5, 1), 0.5, np.float32) * np.arange(5).reshape(5, 1)
+    ),
     "fused activation": lambda net, x: net.op(
         "SUB",
         net.op("RELU", x),
-        _below(net, x, 0.5),
+        _slope_times_relu_of_minus(net, x, 0.5),
         fusedActivationFunction=ACTIVATION["RELU_N1_TO_1"],
     ),
     "infinite slope": _prelu("SUB", np.inf),
-    "relu6": lambda net, x: net.op("SUB", net.op("RELU6", x), _below(net, x, 0.5)),
+    "relu6": lambda net, x: net.op(
+        "SUB", net.op("RELU6", x), _slope_times_relu_of_minus(net, x, 0.5)
+    ),
     "more places than the value": _prelu("SUB", np.full((2, *_SHAPE), 0.5, np.float32)),
 }
 
@@ -110,7 +114,14 @@ def test_prelu_before_a_sign_becomes_thresholds(rng):
 
 
 def _where(comparison: str, bound: object, *, chosen: str = "bound", swapped: bool = False):
-    """Adds where(x ? bound, bound, x), or where(x ? bound, x, bound)."""
+    """Adds where(x OP bound, bound, x), or this with x and bound exchanged.
+
+    Args:
+        comparison: The operator OP.
+        bound: The bound.
+        chosen: "bound" or "x": the value where the comparison is true.
+        swapped: Whether the comparison is bound OP x.
+    """
 
     def form(net: Net, x: Value) -> Value:
         compared = [bound, x] if swapped else [x, bound]
@@ -174,8 +185,8 @@ _SCALES_OF_CLAMPS = {
 @pytest.mark.parametrize("case", _SCALES_OF_CLAMPS)
 @pytest.mark.parametrize("comparison", ["GREATER", "LESS"])
 def test_clamp_of_quantized_values(case, comparison):
-    """Bytes are chosen by a comparison of what bytes stand for, so all scales must be one."""
-    (of_x, of_bound, of_choice, of_result), joined = _SCALES_OF_CLAMPS[case]
+    """The comparison is of real numbers, but bytes are chosen, so all scales must be the same."""
+    (of_x, of_bound, of_choice, of_result), becomes_one_operator = _SCALES_OF_CLAMPS[case]
     net = Net()
     x = net.input(1, 16, 16, 1, dtype=np.int8, scale=of_x, zero_point=3)
     ten = np.full((1, 1, 1, 1), 10, np.int8)
@@ -187,4 +198,4 @@ def test_clamp_of_quantized_values(case, comparison):
     y = net.op("SELECT_V2", truth, choice, x, dtype=np.int8, scale=of_result, zero_point=3)
     data = np.arange(-128, 128).astype(np.int8).reshape(1, 16, 16, 1)
     converted = convert_and_compare(net, y, inputs=[data])
-    assert ("SELECT_V2" not in converted.kinds) == joined
+    assert ("SELECT_V2" not in converted.kinds) == becomes_one_operator

@@ -1,15 +1,15 @@
-"""The Python of the documents' pages, as programs that run.
+"""Runs the Python blocks of the documentation; NOT_RUN says why some of them do not run.
 
-Each block runs in a folder of its own, with the files and the names that its page speaks of. Blocks
-run in tests/docs without TensorFlow and, if it is installed, with it; in tests/torch with PyTorch;
-in tests/ray with Ray. The tutorial's programs are in tutorial.py.
+Each block runs in a folder of its own, with the files and the names that its page speaks of. QUICK
+and SLOW need no TensorFlow; KERAS needs it. TORCH runs in tests/torch, and RAY in tests/ray. The
+tutorial's programs are in tutorial.py.
 """
 
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.docs.documents import ROOT, blocks
-from tests.docs.programs import run, run_well
+from tests.docs.programs import run, run_without_error
 
 _EXAMPLE = """
 from larq_engine.command_line import main
@@ -30,7 +30,7 @@ _KERAS = """
 import keras
 import larq_engine.keras as lq
 """
-# The model is of either Keras, as docs/moving_from_larq.md has it.
+# This code works with larq on Keras 2 and with larq_engine.keras on Keras 3.
 _MODEL = """
 binary = dict(
     input_quantizer="ste_sign", kernel_quantizer="ste_sign", kernel_constraint="weight_clip"
@@ -74,11 +74,11 @@ module = Network().eval()
 torch.save(module.state_dict(), "network.pth")
 torch.onnx.export(module, (torch.randn(1, 3, 224, 224),), "model.onnx", dynamo=False)
 '''
-_OF_ONNX = """
+_IMAGES_FOR_ONNX = """
 import numpy as np
 images = np.random.rand(1, 3, 224, 224).astype("float32")
 """
-_OF_CLUSTERS = """
+_PREDICTOR_AND_IMAGES = """
 import numpy as np
 from larq_engine.batch import Predictor
 images = np.random.rand(40, 96, 96, 3)
@@ -106,14 +106,14 @@ _CHECK_MODEL = _run_file("model.tflite")
 
 @dataclass(frozen=True)
 class Snippet:
-    """A block of Python of a page."""
+    """A block of Python on a page."""
 
     page: str
     number: int  # place among the page's blocks of Python
-    before: str = ""  # a program that makes the files that the page speaks of
-    given: str = ""  # lines in front of it: names that the page speaks of
-    after: str = ""  # lines behind it, which check its results
-    error: str = ""  # the error that it ends with, if it does
+    setup_program: str = ""  # makes the files that the page speaks of; runs before the block
+    first_lines: str = ""  # in front of the block: names that the page speaks of
+    last_lines: str = ""  # behind the block: checks of its results
+    error: str = ""  # the error that the block ends with; empty if it ends well
 
     def __str__(self) -> str:
         return f"{self.page}-{self.number}"
@@ -125,12 +125,12 @@ class Snippet:
 
 def check(snippet: Snippet, folder: Path) -> None:
     """Runs a snippet in the folder."""
-    if snippet.before:
-        run_well(snippet.before, folder)
+    if snippet.setup_program:
+        run_without_error(snippet.setup_program, folder)
     block = blocks(ROOT / snippet.page, "python")[snippet.number]
-    text = "\n".join([snippet.given, block, snippet.after])
+    text = "\n".join([snippet.first_lines, block, snippet.last_lines])
     if not snippet.error:
-        run_well(text, folder)
+        run_without_error(text, folder)
         return
     done = run(text, folder)
     assert done.returncode != 0
@@ -139,54 +139,56 @@ def check(snippet: Snippet, folder: Path) -> None:
 
 QUICK = [
     Snippet("README.md", 0, _EXAMPLE),
-    Snippet("README.md", 6, _EXAMPLE, after="assert scores.shape == (8, 10)"),
+    Snippet("README.md", 6, _EXAMPLE, last_lines="assert scores.shape == (8, 10)"),
     Snippet(
         *("README.md", 7, _EXAMPLE),
-        after="interpreter.allocate_tensors()\ninterpreter.invoke()",
+        last_lines="interpreter.allocate_tensors()\ninterpreter.invoke()",
     ),
     Snippet("docs/deployment.md", 0, _EXAMPLE),
-    Snippet("docs/deployment.md", 1, _EXAMPLE, after="assert scores.shape == (10,)"),
+    Snippet("docs/deployment.md", 1, _EXAMPLE, last_lines="assert scores.shape == (10,)"),
     Snippet(
         *("docs/deployment.md", 2, _EXAMPLE),
-        given="from pathlib import Path\nfile = Path('model.tflite')\n"
+        first_lines="from pathlib import Path\nfile = Path('model.tflite')\n"
         "file.write_bytes(file.read_bytes()[:16384])",
         error="ValueError: model 'model.tflite' (16384 bytes): expected ",
     ),
-    Snippet("docs/scale_out.md", 0, _EXAMPLE, after="assert result['scores'].shape == (8, 10)"),
     Snippet(
-        *("docs/scale_out.md", 4, _EXAMPLE, _OF_CLUSTERS),
-        after="assert [len(*result.values()) for result in results] == [16, 16, 8]",
+        "docs/scale_out.md", 0, _EXAMPLE, last_lines="assert result['scores'].shape == (8, 10)"
+    ),
+    Snippet(
+        *("docs/scale_out.md", 4, _EXAMPLE, _PREDICTOR_AND_IMAGES),
+        last_lines="assert [len(*result.values()) for result in results] == [16, 16, 8]",
     ),
     Snippet("docs/troubleshooting.md", 0),
     Snippet(
         *("docs/weights.md", 0),
         _EXAMPLE + "assert main(['export-weights', 'model.tflite', '-o', 'weights.npz']) == 0",
-        after="assert set(np.unique(weights)) == {-1, 1}",
+        last_lines="assert set(np.unique(weights)) == {-1, 1}",
     ),
     Snippet(
         *("CONTRIBUTING.md", 0),
-        given="import numpy as np\n"
+        first_lines="import numpy as np\n"
         "from tests.converter.graphs import Net, convert_and_compare, edges, signs",
-        after="test_doubling_goes_into_the_multiplier(np.random.default_rng(1))",
+        last_lines="test_doubling_goes_into_the_multiplier(np.random.default_rng(1))",
     ),
 ]
 # These snippets measure, for half a minute each.
 SLOW = [
-    Snippet("docs/placement.md", 0, _EXAMPLE + _PROFILE, after=_run_file("placed.tflite")),
-    Snippet("docs/profile.md", 0, _EXAMPLE, after="assert open('profile.json').read()"),
-    Snippet("docs/report.md", 0, _EXAMPLE, after="assert open('report.html').read()"),
+    Snippet("docs/placement.md", 0, _EXAMPLE + _PROFILE, last_lines=_run_file("placed.tflite")),
+    Snippet("docs/profile.md", 0, _EXAMPLE, last_lines="assert open('profile.json').read()"),
+    Snippet("docs/report.md", 0, _EXAMPLE, last_lines="assert open('report.html').read()"),
 ]
 KERAS = [
-    Snippet("README.md", 1, after=_CHECK_MODEL),
-    Snippet("README.md", 4, _FLOAT_FILE, after=_CHECK_MODEL),
-    Snippet("README.md", 5, after=_CHECK_MODEL),
+    Snippet("README.md", 1, last_lines=_CHECK_MODEL),
+    Snippet("README.md", 4, _FLOAT_FILE, last_lines=_CHECK_MODEL),
+    Snippet("README.md", 5, last_lines=_CHECK_MODEL),
     Snippet("docs/from_keras.md", 0, _LARQ + _MODEL + "model.save('model.h5')"),
     Snippet("docs/from_keras.md", 1, _KERAS + _MODEL + "model.save('model.keras')"),
     Snippet("docs/from_tflite.md", 0, _KERAS + _MODEL + "model.export('folder')"),
-    Snippet("docs/from_tflite.md", 1, _FLOAT_FILE, after=_CHECK_MODEL),
+    Snippet("docs/from_tflite.md", 1, _FLOAT_FILE, last_lines=_CHECK_MODEL),
     Snippet(
         *("docs/int8.md", 0),
-        given=_LARQ + _MODEL + "import larq_engine, numpy as np\n"
+        first_lines=_LARQ + _MODEL + "import larq_engine, numpy as np\n"
         "images = np.random.rand(20, 1, 32, 32, 3).astype('float32')",
     ),
     Snippet(
@@ -194,20 +196,20 @@ KERAS = [
     ),
 ]
 TORCH = [
-    Snippet("README.md", 2, _NETWORK, after=_CHECK_MODEL),
-    Snippet("README.md", 3, _NETWORK, _OF_ONNX, "assert len(scores) == 1"),
+    Snippet("README.md", 2, _NETWORK, last_lines=_CHECK_MODEL),
+    Snippet("README.md", 3, _NETWORK, _IMAGES_FOR_ONNX, "assert len(scores) == 1"),
     Snippet("docs/from_pytorch.md", 0, _NETWORK),
-    Snippet("docs/from_onnx.md", 0, _NETWORK, _OF_ONNX, "assert len(scores) == 1"),
+    Snippet("docs/from_onnx.md", 0, _NETWORK, _IMAGES_FOR_ONNX, "assert len(scores) == 1"),
 ]
 RAY = [
     Snippet(
         *("docs/scale_out.md", 1, _EXAMPLE + _PROFILE + _PARQUET),
-        given="import ray\nray.init(num_cpus=8, object_store_memory=2**27)",
-        after="assert ray.data.read_parquet('scores/').count() == 16",
+        first_lines="import ray\nray.init(num_cpus=8, object_store_memory=2**27)",
+        last_lines="assert ray.data.read_parquet('scores/').count() == 16",
     ),
     Snippet(
-        *("docs/scale_out.md", 6, _EXAMPLE, _OF_CLUSTERS),
-        after="import pandas\n"
+        *("docs/scale_out.md", 6, _EXAMPLE, _PREDICTOR_AND_IMAGES),
+        last_lines="import pandas\n"
         "rows = [image.reshape(-1) for image in images]\n"
         "part = pandas.DataFrame({'id': range(40), 'image': rows})\n"
         "assert [len(row) for row in next(scores([part])).scores] == 40 * [10]",
@@ -219,8 +221,8 @@ NOT_RUN = {
     ("docs/gpu.md", 1): "needs a GPU",
     ("docs/gpu.md", 2): "needs a GPU",
     ("docs/scale_out.md", 2): "serves until it is stopped; tests/ray/test_ray_serve.py serves",
-    ("docs/scale_out.md", 3): "asks what the block before serves",
+    ("docs/scale_out.md", 3): "sends a request to the server that the block before starts",
     ("docs/scale_out.md", 5): "needs Dask, which the tests do not install",
     ("docs/scale_out.md", 7): "needs Apache Beam, which the tests do not install",
-    ("docs/signs.md", 0): "names signs of the reader's network; tests/torch chooses by layer",
+    ("docs/signs.md", 0): "names the reader's layers; tests/torch tests sign_of_zero per layer",
 }

@@ -25,7 +25,7 @@ def run(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def run_well(text: str, folder: Path) -> str:
+def run_without_error(text: str, folder: Path) -> str:
     """Runs a program that must not end with an error; returns its output."""
     done = run(text, folder)
     assert done.returncode == 0, done.stderr

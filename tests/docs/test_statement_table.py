@@ -1,4 +1,7 @@
-"""The page that counts the statements of larq's and LCE's tests names tests that exist."""
+"""Checks statements.md, which says which of larq's and LCE's tests we cover, and by which of ours.
+
+Our tests that it names must exist, and the sums of larq's table must be right.
+"""
 
 import re
 from pathlib import Path
@@ -17,7 +20,7 @@ def test_the_tests_are_there():
 def test_the_sums_are_right():
     table = PAGE.split("## LCE")[0]
     rows = re.findall(r"^\| (.+?) \| (\d+) \| (\d+) \|", table, re.MULTILINE)
-    *counted, total = [(int(stated), int(made)) for _, stated, made in rows]
+    *counted, total = [(int(stated), int(covered)) for _, stated, covered in rows]
     assert tuple(map(sum, zip(*counted, strict=True))) == total
     left_out = sum(map(int, re.findall(r"^- `\w+`, (\d+):", table, re.MULTILINE)))
     assert total[0] - total[1] == left_out

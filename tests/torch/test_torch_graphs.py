@@ -18,7 +18,8 @@ EDGES = torch.tensor([[-2.0, -1.0, -0.5, -1e-40, -0.0, 0.0, 1e-40, 0.3, 1.0, 2.0
 
 ERROR = SignOfZero.read("error")
 
-SIGN = ["aten.sign.default", "aten.add.Tensor", "aten.sign.default"]
+# sign(sign(x) + 0.5) or sign(sign(x) - 0.5)
+CANONICAL_SIGN = ["aten.sign.default", "aten.add.Tensor", "aten.sign.default"]
 
 
 class Function(nn.Module):
@@ -75,7 +76,7 @@ def test_signs_are_written_alike(form):
     module = Function(SIGNS[form])
     graph_module = graph_of(module)
     found = write_signs(graph_module, ERROR)
-    assert [name for name in kinds(graph_module) if "clone" not in name] == SIGN
+    assert [name for name in kinds(graph_module) if "clone" not in name] == CANONICAL_SIGN
     assert torch.equal(graph_module(EDGES), module(EDGES))
     assert len(found.jumps) == 1 and not found.plain
 
@@ -84,7 +85,7 @@ def test_a_sign_the_other_way_round():
     module = Function(lambda x: torch.where(x <= 0, 1.0, -1.0))
     graph_module = graph_of(module)
     write_signs(graph_module, ERROR)
-    assert kinds(graph_module) == [*SIGN, "aten.neg.default"]
+    assert kinds(graph_module) == [*CANONICAL_SIGN, "aten.neg.default"]
     assert torch.equal(graph_module(EDGES), module(EDGES))
 
 
@@ -108,7 +109,10 @@ def test_what_is_no_sign_stays(form):
 
 
 def test_a_sign_of_three_values_stays():
-    """The file shows if that matters; its zeros are the module's own."""
+    """torch.sign(relu(x)) keeps its 0 in the graph, whatever sign_of_zero says.
+
+    The value for 0 is chosen later, in the file, if it matters.
+    """
     graph_module = graph_of(nn.Sequential(nn.ReLU(), Function(torch.sign)))
     found = write_signs(graph_module, SignOfZero.read("+1"))
     assert torch.equal(graph_module(EDGES), torch.sign(torch.relu(EDGES)))
@@ -187,7 +191,7 @@ STRAIGHT_THROUGH = {
 
 @pytest.mark.parametrize("form", STRAIGHT_THROUGH)
 def test_straight_through_forms(form):
-    scale = torch.tensor(0.1)  # its products round
+    scale = torch.tensor(0.1)  # so that products are inexact
 
     def signs(x):
         return scale * torch.where(x >= 0, 1.0, -1.0)

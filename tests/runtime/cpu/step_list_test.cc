@@ -1,4 +1,5 @@
-// Tests which steps compute operators whose concatenations are taken apart.
+// Tests ListSteps: concatenations split into parts, operators absorbed into others, and the order
+// of steps.
 #include "larq_engine/runtime/cpu/step_list.h"
 
 #include <map>
@@ -47,8 +48,8 @@ class Network : public HostTensors {
     for (int input : inputs) channels += Channels(input);
     return Add("CONCATENATION", kTfLiteBuiltinConcatenation, inputs, channels);
   }
-  // Adds a quantization and a product before it, which it absorbs: it gets limits.
-  int Quantize(int input) { return Sign(Scale(input)); }
+  // Adds MUL and LceQuantize. The LceQuantize absorbs the MUL by turning it into limits.
+  int ScaleAndQuantize(int input) { return Quantize(Scale(input)); }
   // Adds a 1x1 convolution of 32 channels to 32.
   int Convolution(int bits) {
     return Add("LceBconv2d", kTfLiteBuiltinCustom, {bits, kConstant, kConstant, kConstant}, 32);
@@ -59,12 +60,13 @@ class Network : public HostTensors {
     activation_ = Activation::kNone;
     return output;
   }
-  int Sign(int input) {
+  int Quantize(int input) {
     return Add("LceQuantize", kTfLiteBuiltinCustom, {input}, (Channels(input) + 31) / 32);
   }
 
-  // Returns each step as a text: the operator, what it reads and makes, and the first channel of a
-  // part.
+  // Returns each step as a text: the operator, the values that it reads, the operators that it
+  // absorbs, and the value that it makes. "from N": it writes at channel N of the output (of the
+  // original value, if the output is a part).
   std::vector<std::string> List(const std::vector<int>& outputs, bool fuse = true) {
     program_.Absorb();
     EXPECT_TRUE(program_.Resize(*this));
@@ -188,17 +190,17 @@ TEST(ListSteps, ADenseBlockHasNoConcatenations) {
   Network net;
   const int x = net.Input(32), y = net.Clamp(x);
   const int first = net.Concatenation({x, y});
-  const int bits = net.Quantize(first);
+  const int bits = net.ScaleAndQuantize(first);
   const int z = net.Clamp(x);
   const int second = net.Concatenation({first, z});
-  const int more = net.Quantize(second);
+  const int more = net.ScaleAndQuantize(second);
   EXPECT_EQ(net.List({bits, more}),
             (Texts{"RELU 0 to 1", "LceQuantize 1 to 4 from 32", "LceQuantize 1 to 8 from 32",
                    "LceQuantize 0 to 4 from 0", "RELU 0 to 5", "LceQuantize 5 to 8 from 64",
                    "LceQuantize 0 to 8 from 0"}));
 }
 
-TEST(ListSteps, WhatOthersReadIsCopiedTogetherFromAllParts) {
+TEST(ListSteps, ConcatenationsReadOutsideAreJoinedFromParts) {
   Network net;
   const int x = net.Input(32), y = net.Clamp(x);
   const int first = net.Concatenation({x, y});
@@ -219,11 +221,12 @@ TEST(ListSteps, WhatIsDoneToEachChannelIsDoneToParts) {
                    "RELU 0 to part1 from 32", "join part1 to 3 from 32"}));
 }
 
-// If they were taken apart, each layer of the block would have to join all of them.
+// Parts that do not begin at a word cannot be quantized apart; in a dense block, each layer would
+// have to join them again.
 TEST(ListSteps, PartsOfHalfAWordStayTogether) {
   Network net;
   const int x = net.Input(48), y = net.Clamp(x);
-  const int bits = net.Quantize(net.Concatenation({x, y}));
+  const int bits = net.ScaleAndQuantize(net.Concatenation({x, y}));
   EXPECT_EQ(net.List({bits}),
             (Texts{"RELU 0 to 1", "CONCATENATION 0 1 to 2", "LceQuantize 2 to 4"}));
 }
@@ -233,19 +236,19 @@ const Texts kOneForEach = {"RELU 0 to 1", "CONCATENATION 0 1 to 2", "LceQuantize
 TEST(ListSteps, OneForEachOperatorWithoutFusing) {
   Network net;
   const int x = net.Input(32), y = net.Clamp(x);
-  const int bits = net.Quantize(net.Concatenation({x, y}));
+  const int bits = net.ScaleAndQuantize(net.Concatenation({x, y}));
   EXPECT_EQ(net.List({bits}, false), kOneForEach);
 }
 
 TEST(ListSteps, OneForEachOperatorOfFewPixels) {
   Network net(/*height=*/3);
   const int x = net.Input(32), y = net.Clamp(x);
-  const int bits = net.Quantize(net.Concatenation({x, y}));
+  const int bits = net.ScaleAndQuantize(net.Concatenation({x, y}));
   EXPECT_EQ(net.List({bits}), kOneForEach);
 }
 
-// A gate that is made of a layer's input comes before the layer, but after the steps that make the
-// gate.
+// The steps that compute a gate, which has few pixels, run before the layer, in their own order.
+// Without fusing, they run where the model has them.
 TEST(ListSteps, FewPixelsComeEarly) {
   Network net;
   const int x = net.Input(32), small = net.InputOfAPixel(32);
@@ -268,22 +271,22 @@ TEST(ListSteps, FewPixelsFollowWhatTheyRead) {
                                       "RELU 1 to 2", "RELU 2 to 3", "MUL 3 5 to 6"}));
 }
 
-TEST(ListSteps, WhatOthersMadeIsJoinedAtOnce) {
+TEST(ListSteps, ConcatenationsOfHostInputsStayWhole) {
   Network net;
   const int x = net.Input(32), y = net.Input(32);
-  const int bits = net.Quantize(net.Concatenation({x, y}));
+  const int bits = net.ScaleAndQuantize(net.Concatenation({x, y}));
   EXPECT_EQ(net.List({bits}), (Texts{"CONCATENATION 0 1 to 2", "LceQuantize 2 to 4"}));
 }
 
 TEST(ListSteps, SignsAreTakenOfParts) {
   Network net;
   const int x = net.Input(32), y = net.Clamp(x);
-  const int bits = net.Sign(net.Concatenation({x, y}));
+  const int bits = net.Quantize(net.Concatenation({x, y}));
   EXPECT_EQ(net.List({bits}),
             (Texts{"RELU 0 to 1", "LceQuantize 1 to 3 from 32", "LceQuantize 0 to 3 from 0"}));
 }
 
-TEST(ListSteps, LongChainsAreCut) {
+TEST(ListSteps, LongConcatenationChainsKeepStepsFew) {
   Network net;
   const int x = net.Input(32);
   int chain = net.Clamp(x);
@@ -292,7 +295,7 @@ TEST(ListSteps, LongChainsAreCut) {
   std::vector<int> outputs;
   for (int i = 0; i < kLinks; ++i) outputs.push_back(net.Concatenation({chain, x}));
   for (int i = 0; i < kLinks; ++i) chain = net.Clamp(chain);
-  outputs.push_back(net.Quantize(chain));
+  outputs.push_back(net.ScaleAndQuantize(chain));
   EXPECT_LT(net.List(outputs).size(), size_t{20'000});
 }
 
@@ -324,7 +327,7 @@ TEST(ListSteps, PoolingsOfPartsComputeTheProductsOfThose) {
   Network net(40);
   const int a = net.Clamp(net.Input(32)), b = net.Clamp(net.Input(64));
   const int pooled = net.Pool(net.Scale(net.Concatenation({a, b})), 2);
-  EXPECT_EQ(net.List({net.Quantize(pooled)}),
+  EXPECT_EQ(net.List({net.ScaleAndQuantize(pooled)}),
             (Texts{"RELU 0 to 1", "MAX_POOL_2D 1 MUL to part2 from 0",
                    "LceQuantize part2 to 8 from 0", "RELU 2 to 3",
                    "MAX_POOL_2D 3 MUL to part3 from 32", "LceQuantize part3 to 8 from 32"}));
@@ -334,7 +337,7 @@ TEST(ListSteps, PoolingsOfPartsComputeTheProductsOfThose) {
 // convolution.
 TEST(ListSteps, ConvolutionsComputeTheSumsThatAloneReadThem) {
   Network net;
-  const int x = net.Input(32), conv = net.Convolution(net.Sign(x));
+  const int x = net.Input(32), conv = net.Convolution(net.Quantize(x));
   const int sum = net.Sum(conv, net.Clamp(x));
   EXPECT_EQ(net.List({sum}),
             (Texts{"LceQuantize 0 to 1", "RELU 0 to 3", "LceBconv2d 1 3 ADD to 4"}));
@@ -345,7 +348,7 @@ TEST(ListSteps, ConvolutionsComputeTheSumsThatAloneReadThem) {
 TEST(ListSteps, OfTwoConvolutionsTheLaterComputesTheSum) {
   for (const bool swapped : {false, true}) {
     Network net;
-    const int bits = net.Sign(net.Input(32));
+    const int bits = net.Quantize(net.Input(32));
     const int first = net.Convolution(bits), second = net.Convolution(bits);
     const int sum = swapped ? net.Sum(second, first) : net.Sum(first, second);
     EXPECT_EQ(net.List({sum}),
@@ -353,9 +356,9 @@ TEST(ListSteps, OfTwoConvolutionsTheLaterComputesTheSum) {
   }
 }
 
-TEST(ListSteps, TheEarlierDoesWhereOthersReadTheLater) {
+TEST(ListSteps, EarlierConvolutionComputesSumIfLaterIsReadElsewhere) {
   Network net;
-  const int bits = net.Sign(net.Input(32));
+  const int bits = net.Quantize(net.Input(32));
   const int first = net.Convolution(bits), second = net.Convolution(bits);
   EXPECT_EQ(net.List({net.Sum(first, second), second}),
             (Texts{"LceQuantize 0 to 1", "LceBconv2d 1 to 3", "LceBconv2d 1 3 ADD to 4"}));
@@ -365,7 +368,7 @@ TEST(ListSteps, ConvolutionsComputeWhatComesBeforeTheirSums) {
   for (const bool swapped : {false, true}) {
     Network net;
     const int x = net.Input(32), gate = net.InputOfAPixel(32);
-    const int conv = net.Convolution(net.Sign(x));
+    const int conv = net.Convolution(net.Quantize(x));
     const int product = swapped ? net.Product(gate, conv) : net.Product(conv, gate);
     const int sum = net.Sum(x, net.Prelu(product), Activation::kRelu);
     EXPECT_EQ(net.List({sum}), (Texts{"LceQuantize 0 to 2", "LceBconv2d 2 1 0 MUL PRELU ADD to 6"}))
@@ -373,7 +376,7 @@ TEST(ListSteps, ConvolutionsComputeWhatComesBeforeTheirSums) {
   }
   Network net;
   const int x = net.Input(32);
-  const int sum = net.Sum(net.Prelu(net.Convolution(net.Sign(x))), x);
+  const int sum = net.Sum(net.Prelu(net.Convolution(net.Quantize(x))), x);
   EXPECT_EQ(net.List({sum}), (Texts{"LceQuantize 0 to 1", "LceBconv2d 1 0 PRELU ADD to 4"}));
 }
 
@@ -382,7 +385,7 @@ TEST(ListSteps, ConvolutionsComputeWhatComesBeforeTheirSums) {
 TEST(ListSteps, WhatIsNoGateStays) {
   const auto expect = [](const std::string& stays, const auto& output_of) {
     Network net;
-    const int x = net.Input(32), conv = net.Convolution(net.Sign(x));
+    const int x = net.Input(32), conv = net.Convolution(net.Quantize(x));
     const std::vector<int> outputs = output_of(net, x, conv);
     std::string found;
     for (const std::string& text : net.List(outputs)) found += text.substr(0, text.find(' ')) + " ";
@@ -407,10 +410,10 @@ TEST(ListSteps, WhatIsNoGateStays) {
   });
 }
 
-TEST(ListSteps, SumsStayWhereOthersReadTheConvolution) {
+TEST(ListSteps, SumsThatConvolutionsCannotCompute) {
   const auto expect_apart = [](const auto& outputs_of) {
     Network net;
-    const int x = net.Input(32), conv = net.Convolution(net.Sign(x));
+    const int x = net.Input(32), conv = net.Convolution(net.Quantize(x));
     int sums = 0;
     for (const std::string& text : net.List(outputs_of(net, x, conv))) {
       EXPECT_EQ(text.find(" ADD to "), std::string::npos) << text;
