@@ -52,7 +52,7 @@ def export(module: Any, inputs: tuple[Any, ...], batch: int | None = None) -> Ex
 
     Args:
         module: The module, which is not changed.
-        inputs: The inputs for the export.
+        inputs: Example inputs, with which torch.export traces the module.
         batch: The number of samples, for which the inputs are repeated; None keeps the inputs.
 
     Raises:

@@ -32,12 +32,12 @@ class Lowered:
     """A float model made by litert_torch.
 
     Attributes:
-        content: The file.
-        model: The file as a Model.
-        nodes: For each tensor, the name of the node that it was.
+        content: The bytes of the .tflite file.
+        model: The same file, parsed.
+        nodes: For each tensor that comes from one node of the export, the name of that node.
         channels_last: Whether inputs and outputs have their channels last.
-        has_other_numbers: Whether numbers in it may be sizes: those of slices that are not known to
-            be the module's, and indices.
+        has_other_numbers: Whether the file has numbers that may be sizes: numbers of slices that
+            are not known to be the module's, or indices.
     """
 
     content: bytes
@@ -157,7 +157,7 @@ def _slices(
 
 
 def _name_tensors(graph: Graph, found: dict[Tensor, list[Node]], outputs: list[Node]) -> None:
-    """Names results of operators, and weights of those that make outputs, after modules."""
+    """Names results of operators, and weights of operators that make outputs, after modules."""
     made_last = dict(zip(graph.outputs, outputs, strict=True))
     for op in graph.ops:
         parts = found[op.output]

@@ -30,9 +30,9 @@ def open_batch(graph: Graph, other: Graph, batches: tuple[int, int], what: str) 
     """Opens the batch of `graph`.
 
     Args:
-        graph: A file's graph.
-        other: The graph of the same module, made with another batch.
-        batches: The batches of the two.
+        graph: The graph to change.
+        other: A graph of the same module, made with another batch.
+        batches: The batch of `graph`, and the batch of `other`.
         what: The name of the module in errors.
 
     Raises:

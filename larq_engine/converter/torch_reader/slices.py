@@ -69,7 +69,7 @@ def read_slices(module: Any, resized: Resized) -> Slices:
     """Reads the slices of a graph.
 
     Args:
-        module: The module of the graph.
+        module: The exported module, whose graph is read.
         resized: The same module at other sizes.
     """
     cuts = _cuts(module)
@@ -98,7 +98,7 @@ def _cuts(module: Any) -> dict[str, _Cut]:
 
 
 def _read(sizes: Sequence[int], args: Sequence[Any]) -> _Cut:
-    """Reads the arguments of aten.slice; `sizes` are those of its tensor."""
+    """Reads the arguments of aten.slice on a tensor of these sizes."""
     dimension, begin, end, step = [*args[1:], *[None] * 4][:4]
     end = None if end is None or end >= _OPEN else end
     return _Cut(Slice(begin or 0, end, step or 1), int(sizes[dimension or 0]))
@@ -136,8 +136,9 @@ def _at_other_sizes(resized: Resized) -> list[dict[str, _Cut]]:
 def _find_places(cuts: Sequence[_Cut], among: Sequence[_Cut]) -> list[int] | None:
     """Returns the places of an export's slices among the slices that the module runs.
 
-    The module runs others too, as in a circular pad, which is one operator of the export. So the
-    places are known only if there is a single way to find the slices in their order.
+    The module also runs slices that the export lacks, as in a circular pad, which is one operator
+    of the export. So the places are known only if there is a single way to find the slices in their
+    order.
     """
     first, last = _search(cuts, among), _search(cuts[::-1], among[::-1])
     if len(first) < len(cuts) or first != [len(among) - 1 - place for place in reversed(last)]:

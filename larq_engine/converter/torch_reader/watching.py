@@ -23,8 +23,8 @@ def watch(
     """Runs a module and calls `note` for each operator; errors of the module are raised.
 
     Args:
-        resized: The module.
-        shapes: Shapes of its inputs.
+        resized: The module, with the means to run it at other sizes.
+        shapes: Shapes of the inputs, one for each.
         note: Called before each operator with its name, such as aten.add.Tensor, and its arguments.
     """
     torch: Any = import_torch()
