@@ -22,7 +22,7 @@ class CutTrial:
         runner: The cut that is run.
         on_device: Whether the device's own clock counts, which leaves transfers out.
         others: Memory of the size of the other operators' weights, which is read between samples.
-        seconds: The samples.
+        seconds: The measured times, one for each sample.
     """
 
     runner: Runner

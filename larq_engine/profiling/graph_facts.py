@@ -13,7 +13,7 @@ class GraphFacts:
     """Values and operators of a model, for batches that are multiples of the declared one.
 
     Args:
-        network: The model.
+        network: The model's operators and tensors.
         sizes: The bytes of each value, for the declared batch.
         times: How many times the declared batch is in each batch.
     """

@@ -7,8 +7,8 @@ from larq_engine.converter import schema
 from larq_engine.converter.graph import NUMPY_TYPES, Op, Tensor
 from larq_engine.converter.lce_ops import is_ours
 
-# These operators run the graphs that they call; all others with effects change more than their
-# outputs.
+# These operators run the graphs that they call. All other operators with effects change more than
+# their outputs.
 _CALLS = ("IF", "WHILE")
 
 
@@ -20,8 +20,8 @@ class Cut:
         content: The bytes of the file.
         ops: The operators' positions in the network.
         nodes: The operators' numbers in the file.
-        given: The file's inputs, which the operators read of others.
-        wanted: The file's outputs, which others read of the operators.
+        given: The file's inputs: tensors that the operators read and do not make.
+        wanted: The file's outputs: tensors that the operators make and that are read elsewhere.
         is_ours: For each operator, whether only the engine computes it.
         needs_engine: Whether any operator is the engine's, also in graphs that these operators
             call.
