@@ -36,8 +36,8 @@ class WeightProfile:
     """A weight of a layer.
 
     Attributes:
-        name: Its name in the layer.
-        count: The number of its values.
+        name: The weight's name in the layer.
+        count: The number of values in the weight.
         bitwidth: The bits of each value, according to the weight's quantizer.
         trainable: Whether training changes it.
     """
@@ -91,7 +91,7 @@ class LayerProfile:
         output_shape: The shape of the output, with -1 for open sizes; a list of shapes for several
             outputs; None if it is not known, as in models that users write as functions.
         weight_profiles: The weights, without those that a batch norm loses when it is folded.
-        op_profiles: The operations.
+        op_profiles: The layer's operations, such as products, counted by kind.
     """
 
     def __init__(self, layer: keras.layers.Layer) -> None:
