@@ -51,7 +51,7 @@ def check_batch(
     Args:
         action: The beginning of errors.
         inputs: The inputs as the file declares them.
-        outputs: The outputs likewise.
+        outputs: The outputs as the file declares them.
         wanted: The shapes that the inputs now have.
         made: The outputs with the shapes that follow.
     """
