@@ -9,8 +9,8 @@ The chain makes the layer dominate over passing arrays in and out. All have the 
   bits        bits  -> LceBconv2d -> bits                     padding SAME with +1
   bits_float  bits  -> LceBconv2d -> float                    padding SAME with +1
 
-Layers from bits to floats cannot be chained: they are side by side, with one input and an output
-each.
+Layers from bits to floats cannot be chained: these layers are side by side, with one input for all
+and an output for each.
 
 Each form has the padding that is fastest for the contender that runs it, so that nobody is slowed
 down: LCE corrects zero padding afterwards; XNNPACK would need a PADV2 for any other value.

@@ -154,7 +154,7 @@ def _load_and_check(
     results: Results,
     progress: Progress,
 ) -> list[Trial]:
-    """Loads every model; returns the trials of those with right answers."""
+    """Loads every model; returns the trials whose outputs are right."""
     right: list[Trial] = []
     for trial in trials:
         contender, case = trial.contender, trial.case

@@ -1,7 +1,7 @@
 """Draws the documents' pictures of results anew: `make pictures`.
 
-Each is drawn from results in the repository. Only those of docs/examples.md, of networks that the
-examples train, are drawn by examples/pictures.py.
+Each picture is drawn from results in the repository. Only the pictures of docs/examples.md, which
+show networks that the examples train, are drawn by examples/pictures.py.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ class Results:
         """Returns the limits of the kernels that ran; all limits if none did.
 
         On a Zen 4 the loop of one set of instructions differs by 9 % from process to process, while
-        those of the others stay within 1 %.
+        the loops of the other sets stay within 1 %.
         """
         kernels = {kernel for kernels in self._kernels.values() for kernel in kernels}
         ran = [

@@ -29,7 +29,7 @@ def as_lines(content: dict[str, Any], levels: int = 1) -> str:
     """Writes JSON with a line for each result, so that a change of one is a change of a line.
 
     Args:
-        content: The results.
+        content: The object to write.
         levels: How many levels of objects have a line for each member.
     """
     return _as_lines(content, levels, "") + "\n"

@@ -104,7 +104,7 @@ def fingerprint(sources: Iterable[Path]) -> str:
 
 @contextlib.contextmanager
 def _made_once(files: Path, what: str, key: str) -> Iterator[bool]:
-    """Tells whether files are stale; they are not once the block has made them without failing.
+    """Tells whether files are stale; the files are fresh after a block that ends without an error.
 
     The old key goes first, as files that are half-made must not look finished.
     """
