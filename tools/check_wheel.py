@@ -23,9 +23,9 @@ class Library:
     """A library, with what is expected of it.
 
     Attributes:
-        path: Its path in the wheel.
+        path: The library's path in the wheel.
         exports: The pattern that the names of its exports match.
-        must_export: The names that others look for in it.
+        must_export: Names that the library must export, because hosts or the plug-in look for them.
         version: The name of the export that returns its version.
         largest: A size in bytes that it must stay below.
     """

@@ -2,7 +2,7 @@
 
 The documents are written for readers of the repository. On the site, a link leads to another page
 or to a picture; of a link to a file that the site does not have, only the path is left. Two pages
-are made here: those of the Python package's names and of the command line.
+are made here: one of the Python package's names, and one of the command line.
 """
 
 from __future__ import annotations

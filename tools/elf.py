@@ -14,9 +14,9 @@ class Elf:
     Attributes:
         machine: The machine in readelf's words, such as AArch64.
         soname: The library's own name; "" if there is none.
-        needed: Names of libraries that it needs.
+        needed: Names of the libraries that this library needs.
         imports: Names that it looks for in these libraries, such as memcpy@GLIBC_2.14.
-        exports: Names that others may look for in it.
+        exports: Names that other programs and libraries may look for in this library.
         versions: Versions of other libraries' interfaces, such as GLIBC_2.14. May include versions
             that no imported symbol uses.
         alignments: Alignments of the segments that are loaded, in bytes.

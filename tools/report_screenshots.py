@@ -2,8 +2,8 @@
 
     .venv/bin/python -m tools.report_screenshots profile.json FOLDER --placement placed.json
 
-`make pictures` draws those of the documents. Show a profile that was measured: the pictures are
-read as results.
+`make pictures` draws the pictures of the documents. Show a profile that was measured: readers take
+the pictures for results.
 """
 
 import argparse
