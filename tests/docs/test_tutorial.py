@@ -1,4 +1,4 @@
-"""The tutorial's doors that TensorFlow has; tests/torch has the others."""
+"""Runs the tutorial's programs that need TensorFlow; tests/torch runs the other ones."""
 
 import pytest
 
