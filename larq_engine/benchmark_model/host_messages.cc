@@ -44,6 +44,15 @@ void StartHandling(int from, int to) {
   for (size_t i = 0; i < kCrashes.size(); ++i) sigaction(kCrashes[i], &action, &crash.before[i]);
 }
 
+// Writes the lines that the plug-in logs because it was asked to.
+void WriteOurLines(std::string_view text, int to) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (line.starts_with("larq_engine: ")) dprintf(to, "%s\n", std::string(line).c_str());
+  }
+}
+
 }  // namespace
 
 HostMessages::HostMessages() {
@@ -65,6 +74,7 @@ HostMessages::HostMessages() {
 
 HostMessages::~HostMessages() {
   if (stderr_ < 0) return;
+  Take();
   StopHandling();
   std::fflush(stderr);
   dup2(stderr_, STDERR_FILENO);
@@ -80,6 +90,7 @@ std::string HostMessages::Take() {
   for (ssize_t length; (length = read(read_end_, block, sizeof(block))) > 0;) {
     text.append(block, static_cast<size_t>(length));
   }
+  WriteOurLines(text, stderr_);
   return text;
 }
 

@@ -8,8 +8,10 @@
 namespace larq_engine {
 
 // While the object lives, standard error goes into a pipe. There may be only one object at a time.
-// Text beyond what the pipe holds (64 KiB) is lost; nothing waits. If the process crashes, text
-// that was not taken is written to the true standard error, because it may give the reason.
+// Text beyond what the pipe holds (64 KiB) is lost; nothing waits. Lines that the plug-in logs,
+// such as the claims of LARQ_ENGINE_LOG_CLAIMS, go on to the true standard error. If the process
+// crashes, text that was not taken is written to the true standard error, because it may give the
+// reason.
 class HostMessages {
  public:
   HostMessages();

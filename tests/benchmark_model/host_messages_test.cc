@@ -34,6 +34,18 @@ TEST(HostMessages, KeepsStandardErrorAndGivesItBack) {
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "before after");
 }
 
+TEST(HostMessages, LinesOfThePlugInGoOn) {
+  ::testing::internal::CaptureStderr();
+  {
+    HostMessages messages;
+    std::fprintf(stderr, "INFO: kept\nlarq_engine: graph 0: takes over 1 of 2 operators\n");
+    messages.Take();
+    std::fprintf(stderr, "larq_engine: #1 ADD: host\nERROR: larq_engine: kept\n");
+  }
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "larq_engine: graph 0: takes over 1 of 2 operators\nlarq_engine: #1 ADD: host\n");
+}
+
 TEST(HostMessagesDeathTest, ACrashShowsWhatWasNotTaken) {
   const auto crash_by = [](int signal) {
     HostMessages messages;
