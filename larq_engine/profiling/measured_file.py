@@ -7,6 +7,7 @@ Python. docs/benchmark_binary.md describes the format.
 
 import contextlib
 import hashlib
+import re
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,9 @@ _ONE_ROW = "the model's time less that of the engine's operators, in one row: "
 
 # Bits of types of the schema that NumPy lacks.
 _BITS = {"INT2": 2, "INT4": 4, "UINT4": 4, "BFLOAT16": 16}
+
+# The steps of a run may take so many times the run's time: clocks are read one after another.
+_LONGEST_STEPS = 1.1
 
 # Least seconds of a copy: the clock may see none.
 _LEAST_SECONDS = 1e-9
@@ -60,6 +64,16 @@ class _Runs:
     steps: Sequence[Mapping[str, Any]]
     host: Sequence[_HostOperator]
     refusal: str
+
+    def check_nodes(self, operators: int) -> None:
+        """Raises a ValueError if a time is that of an operator that the model does not have."""
+        nodes = [step["node"] for step in self.steps if step["op"] != TRANSFER]
+        for node in (*nodes, *(op.node for op in self.host)):
+            if node >= operators:
+                raise ValueError(
+                    f"measurements: expected operators of the model, which has {operators}, got "
+                    f"number {node}; measure the model again"
+                )
 
     @property
     def host_seconds(self) -> Array:
@@ -93,6 +107,8 @@ class Measured:
             ValueError: No operator of the model depends on its inputs.
         """
         network = Network(model)
+        for runs in (self.fused, self.single, self.host):
+            runs.check_nodes(network.operators)
         rows = _Rows(network, self)
         facts = GraphFacts(network, {t: _bytes_of(t) for t in network.values()}, {rows.batch: 1})
         gpu = self._gpu()
@@ -213,9 +229,15 @@ def _read_runs(fields: Fields) -> _Runs:
     if not len(seconds):
         fields.refuse("nanoseconds", "the time of at least one run")
     host = fields.part("host")
+    steps = tuple(_read_step(step, len(seconds)) for step in fields.parts("steps"))
+    # Devices with clocks of their own work beside the CPU.
+    if all(step["device"] == CPU for step in steps):
+        taken = sum((step["seconds"] for step in steps), start=np.zeros(len(seconds)))
+        if np.any(taken > _LONGEST_STEPS * seconds):
+            fields.refuse("steps", "steps that take no longer than the whole run")
     return _Runs(
         seconds,
-        tuple(_read_step(step, len(seconds)) for step in fields.parts("steps")),
+        steps,
         tuple(
             _HostOperator(op.count("node"), op.amount("seconds"), op.text("source") or None)
             for op in host.parts("operators")
@@ -233,11 +255,18 @@ def _read_step(fields: Fields, runs: int) -> Mapping[str, Any]:
         "node": fields.count("node"),
         "absorbed": fields.counts("absorbed"),
         "group": int(fields.number("group")),
-        "device": fields.text("device"),
+        "device": _read_device(fields),
         "kernel": fields.text("kernel"),
         "bytes": fields.count("bytes"),
         "seconds": seconds,
     }
+
+
+def _read_device(fields: Fields) -> str:
+    device = fields.text("device")
+    if not re.fullmatch(r"cpu|cuda(:\d+)?", device):
+        fields.refuse("device", "cpu, cuda or cuda:N")
+    return device
 
 
 def _read_seconds(fields: Fields) -> Array:

@@ -55,6 +55,11 @@ class Network:
         if not self.ops:
             raise ValueError("model: expected operators that depend on its inputs, got none")
 
+    @property
+    def operators(self) -> int:
+        """Returns the number of all operators in the main graph of the file."""
+        return len(self._model.graphs[0].ops)
+
     def check_parts_can_run(self) -> None:
         """Raises a ValueError if an operator cannot run by itself."""
         for node, op in zip(self.nodes, self.ops, strict=True):

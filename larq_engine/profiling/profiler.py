@@ -59,10 +59,10 @@ _Candidate = TypeVar("_Candidate", ModelRun, _Spec)
 def profile(
     model: Any,
     *,
-    devices: Sequence[str] | None = None,
-    threads: Sequence[int] = (1,),
+    devices: str | Sequence[str] | None = None,
+    threads: int | Sequence[int] = 1,
     kernels: str | Sequence[str] = AUTO,
-    batch: Sequence[int] | None = None,
+    batch: int | Sequence[int] | None = None,
     rounds: int = 20,
     seconds: float = 2.0,
     energy_sensor: str | os.PathLike[str] | None = None,
@@ -73,13 +73,14 @@ def profile(
 
     Args:
         model: The path of a .tflite file, or its content, as bytes or anything with a buffer.
-        devices: Some of "cpu" (this engine), "host" (the host's own operators), "cuda" and
+        devices: One or some of "cpu" (this engine), "host" (the host's own operators), "cuda" and
             "cuda:N"; None: the CPU, the host and the first GPU, if there is one. The host is
             always measured: it computes what no other device can.
-        threads: Numbers of threads, each measured.
+        threads: The number of threads, or several numbers, each measured.
         kernels: "auto" for the kernel that the engine chooses; "all", or names of kernels, which
             are measured beside that one.
-        batch: Numbers of samples at once; the one that the model declares if None.
+        batch: The number of samples at once, or several numbers; the one that the model declares
+            if None.
         rounds: How often each operator is timed on each device with each kernel; each time a few
             samples are taken.
         seconds: A device with a kernel that has taken so long, and has had three rounds, skips the

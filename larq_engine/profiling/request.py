@@ -1,7 +1,7 @@
 """Checks what is to be profiled before anything is measured."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,17 +40,19 @@ class Request:
     def parse(
         cls,
         model: Any,
-        devices: Sequence[str] | None,
-        threads: Sequence[int],
+        devices: str | Sequence[str] | None,
+        threads: int | Sequence[int],
         kernels: str | Sequence[str],
-        batches: Sequence[int] | None,
+        batches: int | Sequence[int] | None,
     ) -> "Request":
         """Checks the arguments; raises a ValueError that names the valid ones."""
         content = read_model(model)
         found = machine.gpus()
         known = [CPU, HOST, *(["cuda"] if found else []), *found]
         # The first GPU has two names.
-        wanted = [CPU, HOST, *(["cuda"] if found else [])] if devices is None else [*devices]
+        wanted = [CPU, HOST, *(["cuda"] if found else [])]
+        if devices is not None:
+            wanted = [devices] if isinstance(devices, str) else [*devices]
         for device in wanted:
             if device not in known:
                 raise ValueError(
@@ -84,8 +86,8 @@ class Request:
                         yield RunConfig(device, threads, kernel)
 
 
-def _numbers(name: str, values: Sequence[int], most: int) -> tuple[int, ...]:
-    found = list(dict.fromkeys(values))
+def _numbers(name: str, values: int | Sequence[int], most: int) -> tuple[int, ...]:
+    found = [*dict.fromkeys(values)] if isinstance(values, Iterable) else [values]
     wrong = [v for v in found if isinstance(v, bool) or not isinstance(v, int) or not 0 < v <= most]
     if wrong or not found:
         got = repr(wrong[0]) if wrong else "none"

@@ -235,13 +235,23 @@ def _missing(fields):
     del fields["machine"]["cpu"]
 
 
+def _node(fields):
+    fields["ways"]["single"]["steps"][0]["node"] = 99
+
+
+def _too_long(fields):
+    fields["ways"]["fused"]["steps"][0]["nanoseconds"] = [10**9] * 3
+
+
 @pytest.mark.parametrize(
     ("break_it", "message"),
     [
         (_runs, r"ways.fused.steps\[1\].nanoseconds: expected a number for each of the 3 runs"),
         (_nothing, "ways.host.nanoseconds: expected the time of at least one run"),
         (_version, "version 2, of a later larq_engine"),
-        (_device, r"measurements\[0\].device: expected one of the devices"),
+        (_device, r"steps\[0\].device: expected cpu, cuda or cuda:N"),
+        (_node, "expected operators of the model, which has 10, got number 99; measure the"),
+        (_too_long, "ways.fused.steps: expected steps that take no longer than the whole run"),
         (_missing, "machine.cpu: expected a text, got no such key"),
     ],
 )

@@ -207,7 +207,7 @@ def test_a_batch_that_the_model_fixes():
 def test_batches_are_multiples_of_the_models():
     with pytest.raises(ValueError, match=r"batch 3: expected a multiple .* 2;"):
         _profile(small_model(2), batch=[3])
-    assert _profile(small_model(2), batch=[4]).profile.values[0].bytes == {4: 4 * 8 * 8 * 3 * 4}
+    assert _profile(small_model(2), batch=4).profile.values[0].bytes == {4: 4 * 8 * 8 * 3 * 4}
 
 
 @pytest.mark.parametrize(
@@ -215,6 +215,8 @@ def test_batches_are_multiples_of_the_models():
     [
         ({"devices": ["tpu"]}, "devices: expected some of cpu, host.*, got 'tpu'"),
         ({"kernels": ["bgemm_x"]}, "kernels: expected auto, all or some of bgemm_.*got 'bgemm_x'"),
+        ({"devices": "tpu"}, "devices: expected some of cpu, host.*, got 'tpu'"),
+        ({"threads": 0}, "threads: expected whole numbers from 1 to 256, got 0"),
         ({"threads": [0]}, "threads: expected whole numbers from 1 to 256, got 0"),
         ({"threads": []}, "threads: expected whole numbers from 1 to 256, got none"),
         ({"batch": [1.5]}, "batch: expected whole numbers from 1 to .*, got 1.5"),
