@@ -52,7 +52,15 @@ def list_models() -> str:
 
 def check_is_tflite(model: Path) -> None:
     """Raises ValueError if a model is no .tflite file."""
-    if find_door(model) is not TFLITE:
+    try:
+        door = find_door(model)
+    except ValueError:
+        if not model.is_file():
+            raise
+        raise ValueError(
+            f"model '{model}': expected a .tflite file, got something else; check the path"
+        ) from None
+    if door is not TFLITE:
         raise ValueError(
             f"model '{model}': expected a .tflite file, got another kind of model; make one with "
             f"`larq-engine convert {model} -o OUT.tflite`"

@@ -1,6 +1,5 @@
 """Turns a model and its profile into a placed model: `larq_engine.place`."""
 
-import hashlib
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -92,13 +91,7 @@ def place(
     content = model if isinstance(model, bytes) else Path(model).read_bytes()
     known = as_profile(profile, content)
     parsed = schema.read(content)
-    sha256 = placed_file.identity_of(content, parsed)
-    # The profiled file may have been a placed one.
-    if known.model.sha256 not in (sha256, hashlib.sha256(content).hexdigest()):
-        raise ValueError(
-            f"profile of '{known.model.name}': expected the profile of this model, whose sha256 is "
-            f"{sha256}, got that of {known.model.sha256}; profile this model"
-        )
+    sha256 = placed_file.check_model(known, content, parsed)
     known = replace(known, model=replace(known.model, sha256=sha256))
     for path in device_files:
         known = apply_device(known, read_device(path))

@@ -8,6 +8,7 @@ import numpy as np
 
 from larq_engine.converter import schema
 from larq_engine.placing.placement import Placement
+from larq_engine.placing.profile import Profile
 
 # Name of the metadata that the plug-in reads: the text of its option `placement`.
 OPTION_METADATA = "larq_engine.placement"
@@ -32,6 +33,22 @@ def identity_of(content: bytes, model: Any) -> str:
             f"metadata '{METADATA}': expected a placement with the model's sha256, got another; "
             "place the model that it was made of again"
         ) from None
+
+
+def check_model(profile: Profile, content: bytes, model: Any = None) -> str:
+    """Returns the `identity` of a model; `model` is what was read from its bytes, if it was.
+
+    Raises:
+        ValueError: The profile is of another model, or the bytes are no model.
+    """
+    sha256 = identity_of(content, schema.read(content) if model is None else model)
+    # The profiled file may have been a placed one.
+    if profile.model.sha256 not in (sha256, hashlib.sha256(content).hexdigest()):
+        raise ValueError(
+            f"profile of '{profile.model.name}': expected the profile of this model, whose sha256 "
+            f"is {sha256}, got that of {profile.model.sha256}; profile this model"
+        )
+    return sha256
 
 
 def option_of(model: Any) -> str:

@@ -53,7 +53,7 @@ def as_profile(source: ProfileSource, model: bytes | _Path | None = None) -> Pro
     if model is None:
         raise ValueError(
             f"{name}: expected a profile, got what larq_benchmark_model measured, without the "
-            "model that it measured; name that .tflite file as `model`"
+            "model that it measured; name that .tflite file as `model` (`report --model`)"
         )
     made = _profile_of(content, name, model if isinstance(model, bytes) else Path(model))
     check_profile(made, name)

@@ -7,6 +7,7 @@ from pathlib import Path
 from larq_engine.placing.device_file import apply_device, read_device
 from larq_engine.placing.placement import Placement
 from larq_engine.placing.placement_file import check_placement, read_placement
+from larq_engine.placing.profile import Profile
 from larq_engine.placing.profile_source import ProfileSource, as_profile
 from larq_engine.python.text_table import printable
 from larq_engine.python.whole_files import write_files
@@ -79,13 +80,16 @@ def report(
         batch: One of the profile's batches; None: the placement's, else the smallest.
         threads: One of the profile's numbers of threads; None as for `batch`.
         device_files: The device files that the placement was made with, if any.
-        model: The model, as bytes or as a path: measurements of larq_benchmark_model need it.
+        model: The model, as bytes or as a path: measurements of larq_benchmark_model need it, and
+            a profile must be of it.
 
     Raises:
         OSError: A file cannot be read or written.
         ValueError: A file is not what it should be, or the two do not fit each other.
     """
     known = as_profile(profile, model)
+    if model is not None:
+        _check_model(known, model if isinstance(model, bytes) else Path(model).read_bytes())
     for path in device_files:
         known = apply_device(known, read_device(path))
     if placement is None:
@@ -99,3 +103,10 @@ def report(
     if output is not None:
         write_files({Path(output): made.to_html()})
     return made
+
+
+def _check_model(profile: Profile, content: bytes) -> None:
+    # Reading model files needs packages that reports do without.
+    from larq_engine.placing.placed_file import check_model
+
+    check_model(profile, content)

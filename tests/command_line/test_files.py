@@ -63,6 +63,12 @@ def test_commands_that_take_tflite_files_refuse_other_models(tmp_path, name):
     check_is_tflite(tmp_path / "model.tflite")
 
 
+def test_a_file_that_is_no_model_is_told_the_one_kind_that_is_taken(tmp_path):
+    (tmp_path / "a.py").write_bytes(b"")
+    with pytest.raises(ValueError, match=r"expected a \.tflite file, got something else; check"):
+        check_is_tflite(tmp_path / "a.py")
+
+
 @pytest.mark.parametrize("name", ["saved", "saved.tflite"])
 def test_a_folder_is_a_saved_model_whatever_its_name(tmp_path, name):
     (tmp_path / name).mkdir()

@@ -10,6 +10,7 @@ from larq_engine.command_line import main
 from larq_engine.placing.device_file import apply_device, read_device
 from larq_engine.placing.place_profile import place_profile
 from larq_engine.placing.profile_file import read_profile
+from tests.profiling.models import small_model
 from tests.reporting.profiles import write_pair
 
 
@@ -102,6 +103,14 @@ def test_a_file_that_is_no_profile(files, tmp_path, capsys, content, message):
     said = capsys.readouterr().err
     assert said.startswith(f"larq-engine: error: profile '{changed}': ") and message in said
     assert said.count("\n") == 1
+    assert not page.exists()
+
+
+def test_a_model_that_the_profile_is_not_of(files, tmp_path, capsys):
+    other, page = tmp_path / "other.tflite", tmp_path / "a.html"
+    other.write_bytes(small_model(2))
+    assert main(["report", str(files[0]), "--model", str(other), "-o", str(page)]) == 1
+    assert "expected the profile of this model, whose sha256 is " in capsys.readouterr().err
     assert not page.exists()
 
 
