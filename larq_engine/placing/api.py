@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from larq_engine import __version__
@@ -12,6 +11,7 @@ from larq_engine.placing.place_profile import place_profile
 from larq_engine.placing.placement import Placement
 from larq_engine.placing.profile_source import ProfileSource, as_profile
 from larq_engine.placing.unplaced import Verified
+from larq_engine.python.whole_files import content_of
 
 _Path: TypeAlias = str | os.PathLike[str]
 
@@ -88,7 +88,7 @@ def place(
     from larq_engine.converter import schema
     from larq_engine.placing import placed_file
 
-    content = model if isinstance(model, bytes) else Path(model).read_bytes()
+    content = content_of(model)
     known = as_profile(profile, content)
     parsed = schema.read(content)
     sha256 = placed_file.check_model(known, content, parsed)

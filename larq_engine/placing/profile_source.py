@@ -2,14 +2,13 @@
 
 import os
 import re
-from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from larq_engine.placing.json_fields import load_object
 from larq_engine.placing.profile import Profile
 from larq_engine.placing.profile_checks import check_profile
 from larq_engine.placing.profile_file import ADVICE, parse_profile
-from larq_engine.python.whole_files import read_file
+from larq_engine.python.whole_files import content_of, read_file
 
 # Files of larq_benchmark_model begin with this key, whose value is the version.
 _MEASURED = "larq_engine_measurements"
@@ -55,25 +54,24 @@ def as_profile(source: ProfileSource, model: bytes | _Path | None = None) -> Pro
             f"{name}: expected a profile, got what larq_benchmark_model measured, without the "
             "model that it measured; name that .tflite file as `model` (`report --model`)"
         )
-    made = _profile_of(content, name, model if isinstance(model, bytes) else Path(model))
+    made = _profile_of(content, name, content_of(model))
     check_profile(made, name)
     return made
 
 
-def _profile_of(content: bytes, name: str, model: bytes | Path) -> Profile:
+def _profile_of(content: bytes, name: str, model: bytes) -> Profile:
     # Reading model files needs packages that profiles do without.
     from larq_engine.placing.placed_file import unplaced
     from larq_engine.profiling.measured_file import read_measured
 
     fields = load_object(content, name, _MEASURED, _MEASURED_VERSION, _MEASURED_ADVICE)
     measured = read_measured(fields)
-    given = model if isinstance(model, bytes) else model.read_bytes()
     # The model may have been placed after it was measured.
-    candidates = (given, unplaced(given)) if not measured.is_of(given) else (given,)
+    candidates = (model, unplaced(model)) if not measured.is_of(model) else (model,)
     for candidate in candidates:
         if measured.is_of(candidate):
             return measured.profile_of(candidate)
     raise ValueError(
         f"{name}: expected the model that was measured, '{measured.name}' of {measured.size} "
-        f"bytes, got another one of {len(given)} bytes; name that model, or measure this one"
+        f"bytes, got another one of {len(model)} bytes; name that model, or measure this one"
     )

@@ -22,6 +22,11 @@ def read_file(path: str | os.PathLike[str], name: str, advice: str) -> bytes:
         ) from None
 
 
+def content_of(source: bytes | str | os.PathLike[str]) -> bytes:
+    """Returns bytes as they are, or the content of the file of this path."""
+    return source if isinstance(source, bytes) else Path(source).read_bytes()
+
+
 def is_tflite(content: bytes) -> bool:
     """Tells whether a file that begins so is a .tflite file, whatever its name."""
     return content[4:8] == b"TFL3"

@@ -10,7 +10,7 @@ from larq_engine.placing.placement_file import check_placement, read_placement
 from larq_engine.placing.profile import Profile
 from larq_engine.placing.profile_source import ProfileSource, as_profile
 from larq_engine.python.text_table import printable
-from larq_engine.python.whole_files import write_files
+from larq_engine.python.whole_files import content_of, write_files
 from larq_engine.reporting import card, png, svg
 from larq_engine.reporting.overlay import format_overlay
 from larq_engine.reporting.page import make_page
@@ -87,9 +87,10 @@ def report(
         OSError: A file cannot be read or written.
         ValueError: A file is not what it should be, or the two do not fit each other.
     """
-    known = as_profile(profile, model)
-    if model is not None:
-        _check_model(known, model if isinstance(model, bytes) else Path(model).read_bytes())
+    content = None if model is None else content_of(model)
+    known = as_profile(profile, content)
+    if content is not None:
+        _check_model(known, content)
     for path in device_files:
         known = apply_device(known, read_device(path))
     if placement is None:
