@@ -48,11 +48,9 @@ class Request:
         """Checks the arguments; raises a ValueError that names the valid ones."""
         content = read_model(model)
         found = machine.gpus()
-        known = [CPU, HOST, *(["cuda"] if found else []), *found]
-        # The first GPU has two names.
-        wanted = [CPU, HOST, *(["cuda"] if found else [])]
-        if devices is not None:
-            wanted = [devices] if isinstance(devices, str) else [*devices]
+        usual = [CPU, HOST, *(["cuda"] if found else [])]
+        known = [*usual, *found]  # the first GPU has two names
+        wanted = usual if devices is None else [devices] if isinstance(devices, str) else [*devices]
         for device in wanted:
             if device not in known:
                 raise ValueError(
