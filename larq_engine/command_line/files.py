@@ -22,6 +22,19 @@ def find_door(model: Path) -> Door:
     Raises:
         ValueError: Nothing has that name, or it is no model.
     """
+    door = _find_any_door(model)
+    if door is not None:
+        return door
+    suffix = model.suffix.lower()
+    remedies = (door.remedy for door in DOORS if suffix in door.other_suffixes)
+    raise ValueError(
+        f"model '{model}': expected {list_models()}, got something else; "
+        f"{next(remedies, 'check the path')}"
+    )
+
+
+def _find_any_door(model: Path) -> Door | None:
+    """Finds the front door; returns None if what has that name is no model."""
     if split_function(model) is not None and not model.is_dir():
         return TORCH
     if not model.exists():
@@ -34,14 +47,7 @@ def find_door(model: Path) -> Door:
             f"model '{model}': expected the folder of a SavedModel, with saved_model.pb in it, "
             "got another folder; check the path"
         )
-    if door is not None:
-        return door
-    suffix = model.suffix.lower()
-    remedies = (door.remedy for door in DOORS if suffix in door.other_suffixes)
-    raise ValueError(
-        f"model '{model}': expected {list_models()}, got something else; "
-        f"{next(remedies, 'check the path')}"
-    )
+    return door
 
 
 def list_models() -> str:
@@ -52,14 +58,11 @@ def list_models() -> str:
 
 def check_is_tflite(model: Path) -> None:
     """Raises ValueError if a model is no .tflite file."""
-    try:
-        door = find_door(model)
-    except ValueError:
-        if not model.is_file():
-            raise
+    door = _find_any_door(model)
+    if door is None:
         raise ValueError(
             f"model '{model}': expected a .tflite file, got something else; check the path"
-        ) from None
+        )
     if door is not TFLITE:
         raise ValueError(
             f"model '{model}': expected a .tflite file, got another kind of model; make one with "
