@@ -270,7 +270,11 @@ STAGES = (
         ([*PYTEST, *BROWSER],),
         (
             *(r"larq_engine/(placing|reporting)/", r"tests/reporting/", re.escape(BROWSER[0])),
-            r"tools/(browser\.py|iframe-worker\.js)$",
+            *(
+                r"tests/browsers\.py$",
+                r"tools/(browser|docs_site)\.py$",
+                r"tools/iframe-worker\.js$",
+            ),
         ),
         setup="browser",
         environment={"LARQ_ENGINE_REQUIRE_BROWSER": "1"},

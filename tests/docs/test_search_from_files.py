@@ -1,12 +1,12 @@
 """The site's search runs its worker on pages that are opened as files."""
 
-import os
 import time
 from pathlib import Path
 
 import pytest
 
-from tools.browser import Page, find_browser
+from tests.browsers import installed_browser
+from tools.browser import Page
 from tools.docs_site import WORKER
 
 pytestmark = pytest.mark.slow
@@ -21,12 +21,7 @@ _SCRIPT = 'self.addEventListener("message", event => postMessage(2 * event.data)
 
 
 def test_a_worker_answers_in_order(tmp_path: Path) -> None:
-    browser = find_browser()
-    if browser is None:
-        advice = "Chromium is not installed here; `tools/setup.sh browser` installs it"
-        if os.environ.get("LARQ_ENGINE_REQUIRE_BROWSER"):
-            pytest.fail(advice)
-        pytest.skip(advice)
+    browser = installed_browser()
     (tmp_path / WORKER.name).write_text(WORKER.read_text())
     (tmp_path / "doubling.js").write_text(_SCRIPT)
     (tmp_path / "page.html").write_text(_PAGE)

@@ -1,16 +1,16 @@
 """The page in headless Chromium: it works by keys, can be read and heard, and loads nothing."""
 
 import json
-import os
 
 import pytest
 
 import larq_engine
 from larq_engine.reporting.palette import ROLES
+from tests.browsers import installed_browser
 from tests.reporting.contrast import contrast, hex_parts
 from tests.reporting.hostile import hostile_fields
 from tests.reporting.profiles import residual_profile, write_pair
-from tools.browser import Page, find_browser
+from tools.browser import Page
 
 pytestmark = pytest.mark.slow
 
@@ -28,13 +28,7 @@ def file(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser():
-    found = find_browser()
-    if found is None:
-        advice = "Chromium is not installed here; `tools/setup.sh browser` installs it"
-        if os.environ.get("LARQ_ENGINE_REQUIRE_BROWSER"):
-            pytest.fail(advice)
-        pytest.skip(advice)
-    with Page(found) as page:
+    with Page(installed_browser()) as page:
         yield page
 
 
