@@ -14,7 +14,7 @@ from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import Graph, Model, Op, Tensor
 from larq_engine.converter.layer_names import name_tensor
 from larq_engine.converter.torch_reader.exporting import Exported
-from larq_engine.converter.torch_reader.nodes import Node, module_path
+from larq_engine.converter.torch_reader.nodes import Node, layer_name
 from larq_engine.converter.torch_reader.numbers import pad_by_numbers, slice_to_ends
 from larq_engine.converter.torch_reader.packages import import_litert_torch, import_torch
 from larq_engine.converter.torch_reader.slices import Slice
@@ -167,7 +167,7 @@ def _name_tensors(graph: Graph, found: dict[Tensor, list[Node]], outputs: list[N
             parts = [node for node in parts if _is_weighted(node)] or parts
         if not parts:
             continue
-        layer = module_path(parts[0]) or parts[0].name
+        layer = layer_name(parts[0])
         for tensor in op.outputs:
             tensor.name = name_tensor(layer, op.kind)
         if op.kind in WEIGHTED_KINDS:

@@ -43,6 +43,11 @@ def module_path(node: Node) -> str:
     return str(list(stack.values())[-1][0]) if stack else ""
 
 
+def layer_name(node: Node) -> str:
+    """Returns what a node is called in messages and files: its module's path, else its own name."""
+    return module_path(node) or str(node.name)
+
+
 def module_name(node: Node) -> str:
     """Returns the module of a node, for messages."""
     path = module_path(node)

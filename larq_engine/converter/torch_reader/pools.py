@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from larq_engine.converter.torch_reader.nodes import Node, add_node, kind, shape
+from larq_engine.converter.torch_reader.nodes import Node, add_node, kind, layer_name, shape
 from larq_engine.converter.torch_reader.packages import import_torch
 
 
@@ -87,7 +87,8 @@ def held_pool(module: Any) -> str:
     """Returns why a graph's file has one size; empty if its pools allow any size."""
     for pool in _rounded_up(module):
         if not all(windows.is_for_every_size for windows in pool.windows):
-            return f"how far the windows of '{pool.node.name}' reach follows from the image's size"
+            layer = layer_name(pool.node)
+            return f"how far the windows of '{layer}' reach follows from the image's size"
     return ""
 
 

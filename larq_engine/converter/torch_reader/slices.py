@@ -16,7 +16,7 @@ from typing import Any
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.other_sizes import all_other_shapes
 from larq_engine.converter.torch_reader.exporting import Resized
-from larq_engine.converter.torch_reader.nodes import kind, shape
+from larq_engine.converter.torch_reader.nodes import kind, layer_name, shape
 from larq_engine.converter.torch_reader.watching import is_layout, watch
 
 _SLICE = "aten.slice.Tensor"
@@ -57,7 +57,7 @@ class Slices:
 
     Attributes:
         known: The meaning of the slices, by the names of their nodes.
-        held: The names of slices that a file of other sizes would need in another form: their
+        held: The layers of slices that a file of other sizes would need in another form: their
             numbers depend on a size in another way, or they take all of the example.
     """
 
@@ -88,7 +88,8 @@ def read_slices(module: Any, resized: Resized) -> Slices:
         for name, cut in cuts.items()
         if _takes_all(cut.size, found[name]) and _may_vary(name, cut.size, others)
     ]
-    return Slices(found, (*unknown, *hidden))
+    layers = {node.name: layer_name(node) for node in module.graph.nodes}
+    return Slices(found, tuple(layers[name] for name in (*unknown, *hidden)))
 
 
 def _cuts(module: Any) -> dict[str, _Cut]:
