@@ -113,7 +113,13 @@ def try_networks(seeds: Sequence[int], outcome: Outcome) -> None:
         return
     found = _compare(module, converted, options.sizes, options.open_batch)
     if isinstance(found, str):
-        _try_parts(seeds, _held_by(converted), found, outcome)
+        held = {seeds[number] for number in _held_by(converted)}
+        for seed in held:
+            _try_alone(seed, found, outcome)
+        if held:
+            try_networks([seed for seed in seeds if seed not in held], outcome)
+        else:
+            _try_parts(seeds, [], found, outcome)
         return
     outcome.layers.update(layer.became for layer in converted.report.layers)
     for seed, why in zip(seeds, found, strict=True):
@@ -123,8 +129,8 @@ def try_networks(seeds: Sequence[int], outcome: Outcome) -> None:
             outcome.right += 1
 
 
-def _held_by(converted: bytes) -> list[int]:
-    """Returns the networks that have an operator with an image of one size."""
+def _held_by(converted: larq_engine.ConvertedModel) -> list[int]:
+    """Returns the networks that are named as the reason of one size, or have an image of one."""
     images = [
         op.output.name
         for op in schema.read(converted).graphs[0].ops
@@ -132,7 +138,8 @@ def _held_by(converted: bytes) -> list[int]:
         if x is not None and x.is_constant and len(x.shape) == 4 and min(x.shape[1:3]) > 1
         if op.kind in ("ADD", "MUL", "SUB")
     ]
-    return [int(number) for name in images for number in re.findall(r"nets\.(\d+)", name)]
+    names = [*images, converted.report.fixed_sizes]
+    return [int(number) for name in names for number in re.findall(r"nets\.(\d+)", name)]
 
 
 def _try_parts(seeds: Sequence[int], at_fault: Iterable[int], why: str, outcome: Outcome) -> None:
@@ -265,13 +272,16 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the first; others follow")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    gc.freeze()
+    # Exports make millions of objects that live; looking at them again and again took 15 % of time.
+    gc.set_threshold(200_000, 50, 1000)
     outcome = Outcome()
     done, first, end = 0, options.seed, options.seed + options.count
     with contextlib.suppress(KeyboardInterrupt), small_networks():  # the counts so far are printed
         while first < end:
             after = min(end, (first // PARTS + 1) * PARTS)
             try_group(range(first, after), outcome)
+            if not done:
+                gc.freeze()  # packages that were imported
             done, first = after - options.seed, after
     print(
         f"{done} networks from seed {options.seed}: {outcome.right} right, {len(outcome.wrong)} "
