@@ -127,10 +127,6 @@ def _run(arguments: argparse.Namespace) -> None:
     # This comes before anything is written, as the placed model may not run here.
     placed, steps = _verify(placed, profile, arguments.verify)
     tables = [str(placed.placement), *steps]
-    noise = profile.machine.get("noise", "")
-    if str(noise).startswith("NOISY"):
-        said = f"the profile was made on a busy machine ({noise}): its times are doubtful"
-        tables.append(printable(said))
     write_files({output: placed, report: placed.placement.to_json().encode()})
     print("\n\n".join(tables))
     for path in (output, report):

@@ -123,6 +123,7 @@ def place_profile(
         alternatives=(*_baselines(costs), *alternatives),
         falls_back=falls_back,
         unplaced=find_unplaced(profile, costs.batch, costs.threads),
+        busy=profile.busy,
     )
 
 

@@ -153,6 +153,7 @@ class Placement:
     falls_back: bool = False  # where a device or kernel is missing when the model runs
     unplaced: Unplaced | None = None  # None: no whole model was measured
     verified: Verified | None = None  # None: the placed model was not run
+    busy: str = ""  # how the profile's machine was disturbed; empty if it was quiet or is not known
 
     @property
     def cost(self) -> float:
@@ -290,6 +291,8 @@ def _lines(placement: Placement) -> list[str]:
     if unplaced is not None:
         called = device_title(unplaced.device)
         lines.append(f"measured: {called}, without a placement: {_time(unplaced.seconds)}")
+    if placement.busy:
+        lines.append(f"busy machine: the profile's times are doubtful ({placement.busy})")
     return [printable(line) for line in lines]
 
 

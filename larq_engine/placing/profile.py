@@ -11,6 +11,8 @@ HOST_MEMORY = "host"
 
 KINDS = ("input", "output", "inner")
 
+_NOISY = "NOISY"  # what the profiler says of a busy machine begins so
+
 
 @dataclass(frozen=True)
 class Timing:
@@ -130,6 +132,12 @@ class Profile:
     totals: tuple[Total, ...] = ()
     machine: Mapping[str, Any] = field(default_factory=dict)  # for people
     energy: str = "not available"
+
+    @property
+    def busy(self) -> str:
+        """Returns how the machine was disturbed while it measured; empty if it was quiet."""
+        noise = str(self.machine.get("noise", ""))
+        return noise if noise.startswith(_NOISY) else ""
 
     def called(self, device: str) -> str:
         """Returns a device's name for people."""

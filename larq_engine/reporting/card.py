@@ -6,7 +6,6 @@ from larq_engine.placing.profile import Total
 from larq_engine.reporting import units
 from larq_engine.reporting.study import OpStudy, Study
 
-_NOISY = "NOISY"  # a profile's noise begins so if the machine was busy
 _OTHER_KINDS = 3  # kinds of operators that are named beside the one with the most time
 _SOME_GAIN = 1.005  # the least gain that two digits show
 
@@ -22,12 +21,12 @@ class Entry:
 
 def warning(study: Study) -> str | None:
     """Returns a warning if the machine was busy."""
-    noise = str(study.profile.machine.get("noise", ""))
-    if not noise.startswith(_NOISY):
+    busy = study.profile.busy
+    if not busy:
         return None
     return (
         "Busy machine: the times of this report are doubtful. Profile again while nothing else "
-        f"runs. {noise}"
+        f"runs. {busy}"
     )
 
 

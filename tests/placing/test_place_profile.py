@@ -19,6 +19,7 @@ from larq_engine.placing.place_profile import place_profile
 from larq_engine.placing.profile import Measurement, Profile, Timing
 from larq_engine.placing.profile_file import parse_profile
 from larq_engine.placing.unplaced import find_unplaced
+from larq_engine.profiling.noise import Noise
 from tests.placing.profiles import encoded, fields, profile
 
 
@@ -237,6 +238,16 @@ def test_without_a_whole_model_sums_are_told_as_sums() -> None:
     assert placement.gain is None
     assert placement.expected(placement.seconds) == placement.seconds
     assert "as the sums of operators' times" in str(placement)
+
+
+def test_a_busy_machine_is_told_with_the_placement() -> None:
+    noise = Noise()
+    noise.add(wall_ns=1000, cpu_ns=500)
+    busy = dataclasses.replace(profile(), machine={"noise": str(noise)})
+    assert str(place_profile(busy)).endswith(
+        "busy machine: the profile's times are doubtful (NOISY: time held off the core 50.0 %)"
+    )
+    assert "busy" not in str(place_profile(profile()))
 
 
 def test_greedy_pays_moves_between_layers_of_one_device() -> None:
