@@ -7,10 +7,9 @@
 #include <string>
 #include <string_view>
 
-namespace larq_engine {
+#include "larq_engine/runtime/json_string.h"
 
-// Writes text as a JSON string. Bytes that are no UTF-8 become U+FFFD: names come from model files.
-std::string JsonString(std::string_view text);
+namespace larq_engine {
 
 // Writes a number. Infinities and NaN, which JSON does not know, become null.
 std::string JsonNumber(double value);

@@ -3,12 +3,12 @@
 #define LARQ_ENGINE_RUNTIME_JSON_STRING_H_
 
 #include <string>
+#include <string_view>
 
 namespace larq_engine {
 
-// Returns the text in quotes. It may be a name in a model's file. Bytes outside ASCII stand for
-// themselves: the reader decides what to do with text that is not UTF-8.
-std::string JsonString(const std::string& text);
+// Returns the text in quotes. Bytes that are no UTF-8 become U+FFFD: names come from model files.
+std::string JsonString(std::string_view text);
 
 }  // namespace larq_engine
 
