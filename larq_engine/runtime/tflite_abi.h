@@ -2,7 +2,7 @@
 // built without a TensorFlow checkout and still runs in every host that speaks this interface.
 //
 // Names, order and types are the interface and must not change. Layout checked for the runtimes
-// from tflite-runtime 2.14 to LiteRT 2.3 (tests/runtime/tflite_layout_*.golden, made from the
+// from tflite-runtime 2.14 to LiteRT 2.3 (tests/runtime/tflite_layout.golden, made from the
 // official headers). Structures only ever grow at their end, so what is declared here is a prefix
 // or the whole of what a host has; comments say where a host may have less.
 #ifndef LARQ_ENGINE_RUNTIME_TFLITE_ABI_H_

@@ -17,14 +17,21 @@ using Profiler = larq_engine::ProfilerInterface;
 namespace larq_engine {
 namespace {
 
-constexpr const char* kGolden = sizeof(void*) == 8 ? "tests/runtime/tflite_layout_64.golden"
-                                                   : "tests/runtime/tflite_layout_32.golden";
+constexpr char kGolden[] = "tests/runtime/tflite_layout.golden";
+
+// Leaves the numbers for our size of a pointer, where a line has two kinds of them.
+std::string ForOurPointers(const std::string& line) {
+  const size_t bar = line.find(" | ");
+  if (bar == std::string::npos || sizeof(void*) == 4) return line.substr(0, bar);
+  const size_t name_end = line.find(' ', line.find(' ') + 1);
+  return line.substr(0, name_end) + line.substr(bar + 2);
+}
 
 std::vector<std::string> ReadGolden() {
   std::ifstream file(kGolden);
   std::vector<std::string> lines;
   for (std::string line; std::getline(file, line);) {
-    if (!line.empty() && line[0] != '#') lines.push_back(line);
+    if (!line.empty() && line[0] != '#') lines.push_back(ForOurPointers(line));
   }
   return lines;
 }
