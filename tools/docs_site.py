@@ -30,6 +30,7 @@ PAGES = {
 }
 PICTURES = ROOT / "docs" / "images"
 WORKER = ROOT / "tools" / "iframe-worker.js"
+STYLE = ROOT / "tools" / "site.css"
 
 # Modules that are imported by themselves, whose names the page has beside the package's own.
 MODULES = {
@@ -71,7 +72,8 @@ def gather(folder: Path) -> None:
             page = f"{introduction}\n{cards()}{heading}{rest}"
         (folder / name).write_text(page)
     shutil.copytree(PICTURES, folder / PICTURES.name)
-    shutil.copy(WORKER, folder)
+    for file in (WORKER, STYLE):
+        shutil.copy(file, folder)
     (folder / "api.md").write_text(api_page())
     (folder / "command_line.md").write_text(command_line_page())
 
