@@ -1,9 +1,7 @@
 """Provides the result of `larq_engine.profile`: a profile, and what else the measurement told."""
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 
 from larq_engine.placing.profile import Link, Profile
 from larq_engine.placing.profile_file import write_profile
@@ -20,7 +18,7 @@ from larq_engine.python.text_table import align_columns, counted, printable, pri
 
 
 @dataclass(frozen=True, repr=False)
-class ProfileResult(RowTable):
+class ProfileResult(RowTable[MeasuredRow]):
     """A profile, and what else is worth knowing about the measurement.
 
     It iterates over its rows: one for each operator, or several that run together, on each device
@@ -32,23 +30,17 @@ class ProfileResult(RowTable):
         wrong: Candidates (operators on a device with a kernel) that computed wrong results and so
             have no time.
         noise: How quiet the machine was.
+        rows: The rows, in the order of the profile's measurements.
     """
 
     profile: Profile
     shares: tuple[Share, ...]
     wrong: tuple[str, ...]
     noise: str
+    rows: tuple[MeasuredRow, ...] = field(init=False)
 
-    @cached_property
-    def rows(self) -> tuple[MeasuredRow, ...]:
-        """The rows, in the order of the profile's measurements."""
-        return measured_rows(self.profile)
-
-    def __iter__(self) -> Iterator[MeasuredRow]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", measured_rows(self.profile))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the profile's file."""

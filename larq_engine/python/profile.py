@@ -7,9 +7,9 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar, overload
 
 from larq_engine.python.frames import make_frame
 from larq_engine.python.text_table import align_columns, counted, format_html, printable_lines
@@ -69,14 +69,28 @@ class ProfileRow:
         return asdict(self) | {"percent": percent, "absorbed": list(self.absorbed)}
 
 
-class RowTable(ABC):
-    """Rows of times, which all functions that profile return."""
+_Row = TypeVar("_Row", bound=ProfileRow, covariant=True)
 
-    @abstractmethod
-    def __iter__(self) -> Iterator[ProfileRow]: ...
 
-    @abstractmethod
-    def __len__(self) -> int: ...
+class RowTable(Sequence[_Row], ABC):
+    """Rows of times, which all functions that profile return.
+
+    It is a sequence: it has a length, and `table[0]` is its first row.
+    """
+
+    rows: tuple[_Row, ...]
+
+    @overload
+    def __getitem__(self, index: int) -> _Row: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[_Row, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> _Row | tuple[_Row, ...]:
+        return self.rows[index]
+
+    def __len__(self) -> int:
+        return len(self.rows)
 
     @abstractmethod
     def _columns(self) -> Columns:
@@ -100,18 +114,12 @@ class RowTable(ABC):
 
 
 @dataclass(frozen=True)
-class ProfileTable(RowTable):
+class ProfileTable(RowTable[ProfileRow]):
     """Rows in the order of the operators, the host's row last; `str()` gives an aligned table."""
 
     rows: tuple[ProfileRow, ...]
     runs: int
     ms_per_run: float
-
-    def __iter__(self) -> Iterator[ProfileRow]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the table as plain values, ready for JSON."""

@@ -83,6 +83,7 @@ def test_all_profiles_have_one_kind_of_row(model, result):
     table = larq_engine.Interpreter(model).profile(runs=1)
     for made in (result, table):
         assert isinstance(made, RowTable) and len(made) == len(list(made)) > 0
+        assert made[0] == next(iter(made)) and made[-1:] == made.rows[-1:]
         for row in made:
             assert isinstance(row, ProfileRow)
             assert {field.name for field in fields(ProfileRow)} <= row.to_dict().keys()
