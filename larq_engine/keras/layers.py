@@ -31,6 +31,12 @@ __all__ = [
 _Size = int | tuple[int, ...]
 
 
+def _arguments(local: dict[str, Any]) -> dict[str, Any]:
+    """Returns a constructor's arguments, which are all its local names, for the next class's."""
+    named = {name: local[name] for name in local if name not in ("self", "kwargs", "__class__")}
+    return {**named, **local["kwargs"]}
+
+
 @saving.register_keras_serializable("larq_engine")
 class QuantDense(QuantizerBase, keras.layers.Dense):
     """Dense, of quantized inputs and a quantized kernel.
@@ -58,21 +64,7 @@ class QuantDense(QuantizerBase, keras.layers.Dense):
         bias_constraint: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            units=units,
-            activation=activation,
-            use_bias=use_bias,
-            input_quantizer=input_quantizer,
-            kernel_quantizer=kernel_quantizer,
-            kernel_initializer=kernel_initializer,
-            bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer,
-            bias_regularizer=bias_regularizer,
-            activity_regularizer=activity_regularizer,
-            kernel_constraint=kernel_constraint,
-            bias_constraint=bias_constraint,
-            **kwargs,
-        )
+        super().__init__(**_arguments(locals()))
 
 
 @saving.register_keras_serializable("larq_engine")
@@ -110,28 +102,7 @@ class QuantConv1D(QuantizerBase, QuantizerBaseConv, keras.layers.Conv1D):
         bias_constraint: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            filters=filters,
-            kernel_size=kernel_size,
-            strides=strides,
-            padding=padding,
-            pad_values=pad_values,
-            data_format=data_format,
-            dilation_rate=dilation_rate,
-            groups=groups,
-            activation=activation,
-            use_bias=use_bias,
-            input_quantizer=input_quantizer,
-            kernel_quantizer=kernel_quantizer,
-            kernel_initializer=kernel_initializer,
-            bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer,
-            bias_regularizer=bias_regularizer,
-            activity_regularizer=activity_regularizer,
-            kernel_constraint=kernel_constraint,
-            bias_constraint=bias_constraint,
-            **kwargs,
-        )
+        super().__init__(**_arguments(locals()))
 
 
 @saving.register_keras_serializable("larq_engine")
@@ -169,28 +140,7 @@ class QuantConv2D(QuantizerBase, QuantizerBaseConv, keras.layers.Conv2D):
         bias_constraint: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            filters=filters,
-            kernel_size=kernel_size,
-            strides=strides,
-            padding=padding,
-            pad_values=pad_values,
-            data_format=data_format,
-            dilation_rate=dilation_rate,
-            groups=groups,
-            activation=activation,
-            use_bias=use_bias,
-            input_quantizer=input_quantizer,
-            kernel_quantizer=kernel_quantizer,
-            kernel_initializer=kernel_initializer,
-            bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer,
-            bias_regularizer=bias_regularizer,
-            activity_regularizer=activity_regularizer,
-            kernel_constraint=kernel_constraint,
-            bias_constraint=bias_constraint,
-            **kwargs,
-        )
+        super().__init__(**_arguments(locals()))
 
 
 @saving.register_keras_serializable("larq_engine")
@@ -228,28 +178,7 @@ class QuantConv3D(QuantizerBase, QuantizerBaseConv, keras.layers.Conv3D):
         bias_constraint: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            filters=filters,
-            kernel_size=kernel_size,
-            strides=strides,
-            padding=padding,
-            pad_values=pad_values,
-            data_format=data_format,
-            dilation_rate=dilation_rate,
-            groups=groups,
-            activation=activation,
-            use_bias=use_bias,
-            input_quantizer=input_quantizer,
-            kernel_quantizer=kernel_quantizer,
-            kernel_initializer=kernel_initializer,
-            bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer,
-            bias_regularizer=bias_regularizer,
-            activity_regularizer=activity_regularizer,
-            kernel_constraint=kernel_constraint,
-            bias_constraint=bias_constraint,
-            **kwargs,
-        )
+        super().__init__(**_arguments(locals()))
 
 
 @saving.register_keras_serializable("larq_engine")
@@ -286,27 +215,7 @@ class QuantDepthwiseConv2D(QuantizerDepthwiseBase, QuantizerBaseConv, keras.laye
         bias_constraint: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            kernel_size=kernel_size,
-            strides=strides,
-            padding=padding,
-            pad_values=pad_values,
-            depth_multiplier=depth_multiplier,
-            data_format=data_format,
-            dilation_rate=dilation_rate,
-            activation=activation,
-            use_bias=use_bias,
-            input_quantizer=input_quantizer,
-            depthwise_quantizer=depthwise_quantizer,
-            depthwise_initializer=depthwise_initializer,
-            bias_initializer=bias_initializer,
-            depthwise_regularizer=depthwise_regularizer,
-            bias_regularizer=bias_regularizer,
-            activity_regularizer=activity_regularizer,
-            depthwise_constraint=depthwise_constraint,
-            bias_constraint=bias_constraint,
-            **kwargs,
-        )
+        super().__init__(**_arguments(locals()))
 
     def _convolve(self, inputs: Any, padding: str) -> Any:
         return ops.depthwise_conv(
@@ -374,32 +283,7 @@ class QuantSeparableConv1D(_SeparableConv, keras.layers.SeparableConv1D):
         bias_constraint: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            filters=filters,
-            kernel_size=kernel_size,
-            strides=strides,
-            padding=padding,
-            pad_values=pad_values,
-            data_format=data_format,
-            dilation_rate=dilation_rate,
-            depth_multiplier=depth_multiplier,
-            activation=activation,
-            use_bias=use_bias,
-            input_quantizer=input_quantizer,
-            depthwise_quantizer=depthwise_quantizer,
-            pointwise_quantizer=pointwise_quantizer,
-            depthwise_initializer=depthwise_initializer,
-            pointwise_initializer=pointwise_initializer,
-            bias_initializer=bias_initializer,
-            depthwise_regularizer=depthwise_regularizer,
-            pointwise_regularizer=pointwise_regularizer,
-            bias_regularizer=bias_regularizer,
-            activity_regularizer=activity_regularizer,
-            depthwise_constraint=depthwise_constraint,
-            pointwise_constraint=pointwise_constraint,
-            bias_constraint=bias_constraint,
-            **kwargs,
-        )
+        super().__init__(**_arguments(locals()))
 
 
 @saving.register_keras_serializable("larq_engine")
@@ -442,32 +326,7 @@ class QuantSeparableConv2D(_SeparableConv, keras.layers.SeparableConv2D):
         bias_constraint: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            filters=filters,
-            kernel_size=kernel_size,
-            strides=strides,
-            padding=padding,
-            pad_values=pad_values,
-            data_format=data_format,
-            dilation_rate=dilation_rate,
-            depth_multiplier=depth_multiplier,
-            activation=activation,
-            use_bias=use_bias,
-            input_quantizer=input_quantizer,
-            depthwise_quantizer=depthwise_quantizer,
-            pointwise_quantizer=pointwise_quantizer,
-            depthwise_initializer=depthwise_initializer,
-            pointwise_initializer=pointwise_initializer,
-            bias_initializer=bias_initializer,
-            depthwise_regularizer=depthwise_regularizer,
-            pointwise_regularizer=pointwise_regularizer,
-            bias_regularizer=bias_regularizer,
-            activity_regularizer=activity_regularizer,
-            depthwise_constraint=depthwise_constraint,
-            pointwise_constraint=pointwise_constraint,
-            bias_constraint=bias_constraint,
-            **kwargs,
-        )
+        super().__init__(**_arguments(locals()))
 
 
 @saving.register_keras_serializable("larq_engine")
@@ -503,27 +362,7 @@ class QuantConv2DTranspose(QuantizerBase, keras.layers.Conv2DTranspose):
         bias_constraint: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            filters=filters,
-            kernel_size=kernel_size,
-            strides=strides,
-            padding=padding,
-            output_padding=output_padding,
-            data_format=data_format,
-            dilation_rate=dilation_rate,
-            activation=activation,
-            use_bias=use_bias,
-            input_quantizer=input_quantizer,
-            kernel_quantizer=kernel_quantizer,
-            kernel_initializer=kernel_initializer,
-            bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer,
-            bias_regularizer=bias_regularizer,
-            activity_regularizer=activity_regularizer,
-            kernel_constraint=kernel_constraint,
-            bias_constraint=bias_constraint,
-            **kwargs,
-        )
+        super().__init__(**_arguments(locals()))
 
 
 @saving.register_keras_serializable("larq_engine")
@@ -559,27 +398,7 @@ class QuantConv3DTranspose(QuantizerBase, keras.layers.Conv3DTranspose):
         bias_constraint: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            filters=filters,
-            kernel_size=kernel_size,
-            strides=strides,
-            padding=padding,
-            output_padding=output_padding,
-            data_format=data_format,
-            dilation_rate=dilation_rate,
-            activation=activation,
-            use_bias=use_bias,
-            input_quantizer=input_quantizer,
-            kernel_quantizer=kernel_quantizer,
-            kernel_initializer=kernel_initializer,
-            bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer,
-            bias_regularizer=bias_regularizer,
-            activity_regularizer=activity_regularizer,
-            kernel_constraint=kernel_constraint,
-            bias_constraint=bias_constraint,
-            **kwargs,
-        )
+        super().__init__(**_arguments(locals()))
 
 
 def __getattr__(name: str) -> Any:
