@@ -35,9 +35,7 @@ def run(monkeypatch: pytest.MonkeyPatch, *files: str) -> int:
     return compare.main()
 
 
-def test_ratios(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], write: Write
-) -> None:
+def test_ratios(monkeypatch, capsys, write):
     before = [result("row", "A", 100), result("row", "B", 100), result("gone", "A", 5)]
     after = [result("row", "A", 25), result("row", "B", 99, spread=5), result("new", "B", 5)]
     assert run(monkeypatch, write("before", before), write("after", after)) == 0
@@ -49,9 +47,7 @@ def test_ratios(
     ]
 
 
-def test_what_is_slower(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], write: Write
-) -> None:
+def test_what_is_slower(monkeypatch, capsys, write):
     """A case is slower if it takes over 1 % more and the quartiles do not overlap."""
     before = [result("row", case, 1000) for case in "ABCD"]
     medians = {"A": 1012, "B": 1008, "C": 900, "D": 1020}
@@ -77,12 +73,7 @@ ABOUT = {
 }
 
 
-def test_compares_with_what_is_kept(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    write: Write,
-    tmp_path: Path,
-) -> None:
+def test_compares_with_what_is_kept(monkeypatch, capsys, write, tmp_path):
     """Kept results are those of the same kind of core, benchmark and number of threads."""
     monkeypatch.setattr(kept, "RESULTS", tmp_path / "kept")
     monkeypatch.setattr(kept, "ROOT", tmp_path)
@@ -102,7 +93,7 @@ def test_compares_with_what_is_kept(
 
 
 @pytest.mark.parametrize("file", sorted(kept.RESULTS.iterdir()), ids=lambda file: file.stem)
-def test_what_is_kept_is_where_it_is_looked_for(file: Path) -> None:
+def test_what_is_kept_is_where_it_is_looked_for(file):
     runs = kept.read_kept(file)
     assert runs
     for name, run in runs.items():
@@ -111,9 +102,7 @@ def test_what_is_kept_is_where_it_is_looked_for(file: Path) -> None:
     assert as_lines(runs, levels=2) == file.read_text()
 
 
-def test_a_run_takes_the_place_of_the_one_before(
-    monkeypatch: pytest.MonkeyPatch, write: Write, tmp_path: Path
-) -> None:
+def test_a_run_takes_the_place_of_the_one_before(monkeypatch, write, tmp_path):
     monkeypatch.setattr(kept, "RESULTS", tmp_path / "kept")
     monkeypatch.setattr(kept, "ROOT", tmp_path)
     for benchmark, median in (("convs", 100), ("models", 10), ("convs", 50)):
@@ -136,14 +125,7 @@ def test_a_run_takes_the_place_of_the_one_before(
         ),
     ],
 )
-def test_what_is_not_kept(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    write: Write,
-    tmp_path: Path,
-    change: dict,
-    message: str,
-) -> None:
+def test_what_is_not_kept(monkeypatch, capsys, write, tmp_path, change, message):
     monkeypatch.setattr(kept, "RESULTS", tmp_path / "kept")
     file = write("after", [result("row", "A", 1)], "convs", **{**ABOUT, **change})
     monkeypatch.setattr(sys, "argv", ["kept", file])
@@ -153,9 +135,7 @@ def test_what_is_not_kept(
     assert not (tmp_path / "kept").exists()
 
 
-def test_many_cases_go_down_the_page(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], write: Write
-) -> None:
+def test_many_cases_go_down_the_page(monkeypatch, capsys, write):
     before = [result("ours", case, 100) for case in "BAC"]
     after = [result("ours", case, 50) for case in "BAC"]
     assert run(monkeypatch, write("before", before), write("after", after)) == 0
@@ -174,66 +154,38 @@ def table_in(capsys: pytest.CaptureFixture[str]) -> list[list[str]]:
     return [line.split() for line in (title, *rows)]
 
 
-def test_refuses_files_of_different_benchmarks(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], write: Write
-) -> None:
-    before = write("before", [result("row", "A", 1)])
-    after = write("after", [result("row", "A", 1)], benchmark="convs")
-    with pytest.raises(SystemExit) as error:
-        run(monkeypatch, before, after)
-    assert error.value.code == 2
-    assert "different benchmarks: bgemm, convs" in capsys.readouterr().err
-
-
-def test_refuses_a_file_without_results(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], write: Write
-) -> None:
-    before, after = write("before", [result("row", "A", 1)]), write("after", [])
-    with pytest.raises(SystemExit) as error:
-        run(monkeypatch, before, after)
-    assert error.value.code == 2
-    assert f"{after}: expected JSON that a benchmark wrote, got no results" in one_error(capsys)
-
-
-@pytest.mark.parametrize("content", [b"not JSON", b"\xff", b"[]"])
-def test_refuses_a_file_of_something_else(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    write: Write,
-    tmp_path: Path,
-    content: bytes,
-) -> None:
-    (tmp_path / "after").write_bytes(content)
-    with pytest.raises(SystemExit) as error:
-        run(monkeypatch, write("before", [result("row", "A", 1)]), str(tmp_path / "after"))
-    assert error.value.code == 2
-    assert f"{tmp_path / 'after'}: expected JSON" in one_error(capsys)
-
-
-def test_refuses_a_file_that_is_not_there(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    write: Write,
-    tmp_path: Path,
-) -> None:
-    with pytest.raises(SystemExit) as error:
-        run(monkeypatch, write("before", [result("row", "A", 1)]), str(tmp_path / "after"))
-    assert error.value.code == 2
-    assert f"No such file or directory: '{tmp_path / 'after'}'" in one_error(capsys)
-
-
 def one_error(capsys: pytest.CaptureFixture[str]) -> str:
     """Returns the one line behind the usage."""
     [line] = [line for line in capsys.readouterr().err.splitlines() if "error: " in line]
     return line
 
 
-def test_refuses_files_of_different_numbers_of_threads(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], write: Write
-) -> None:
-    before = write("before", [result("row", "A", 1)], settings={"threads": 1})
-    after = write("after", [result("row", "A", 1)], settings={"threads": 2})
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ({}, {"benchmark": "convs"}, "different benchmarks: bgemm, convs"),
+        (
+            {"settings": {"threads": 1}},
+            {"settings": {"threads": 2}},
+            "different numbers of threads: 1, 2",
+        ),
+        ({}, {"results": []}, "{after}: expected JSON that a benchmark wrote, got no results"),
+        ({}, b"not JSON", "{after}: expected JSON"),
+        ({}, b"\xff", "{after}: expected JSON"),
+        ({}, b"[]", "{after}: expected JSON"),
+        ({}, None, "No such file or directory: '{after}'"),
+    ],
+)
+def test_refuses_what_cannot_be_compared(
+    before, after, message, monkeypatch, capsys, write, tmp_path
+):
+    same = {"results": [result("row", "A", 1)]}
+    file = tmp_path / "after"
+    if isinstance(after, bytes):
+        file.write_bytes(after)
+    elif after is not None:
+        write("after", **{**same, **after})
     with pytest.raises(SystemExit) as error:
-        run(monkeypatch, before, after)
+        run(monkeypatch, write("before", **same, **before), str(file))
     assert error.value.code == 2
-    assert "different numbers of threads: 1, 2" in capsys.readouterr().err
+    assert message.format(after=file) in one_error(capsys)
