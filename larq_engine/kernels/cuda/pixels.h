@@ -66,15 +66,25 @@ LE_DEVICE Values<kCount> FirstValues(const PixelsArgs& a, int64_t pixel, int cha
   return ValuesOfBits<kCount>(a.bits + pixel * words, channel);
 }
 
+LE_DEVICE float ValueOf(UnaryFunction function, float x) {
+  switch (function) {
+    case UnaryFunction::kNone:
+      break;
+    case UnaryFunction::kLogistic:
+      return 1.0f / (1.0f + expf(-x));
+  }
+  return x;
+}
+
 template <int kCount>
 LE_DEVICE void Pixels(const PixelsArgs& a) {
   const ValuesPlace my = MyValues<kCount>(a.lanes, a.pixels, a.channels);
   Values<kCount> y = {};
   if (my.inside) {
     y = FirstValues<kCount>(a, my.pixel, my.channel);
-    if (a.is_logistic) {
+    if (a.function != UnaryFunction::kNone) {
       LE_UNROLL
-      for (int i = 0; i < kCount; ++i) y.v[i] = 1.0f / (1.0f + expf(-y.v[i]));
+      for (int i = 0; i < kCount; ++i) y.v[i] = ValueOf(a.function, y.v[i]);
     }
   }
   FinishValues(a.program, y, my, a.channels);

@@ -10,6 +10,9 @@
 
 namespace larq_engine::cuda {
 
+// Functions of one value: see ValueOf in pixels.h.
+enum class UnaryFunction : int32_t { kNone, kLogistic };
+
 // Arguments of a kernel that runs `program` on one of `floats`, `bits` and `bytes`; the others are
 // null. Bits stand for +-1, and bytes for (byte - zero_point) * scale.
 struct PixelsArgs {
@@ -18,8 +21,8 @@ struct PixelsArgs {
   const uint8_t* bytes;  // [pixels][channels]
   int64_t pixels;
   int32_t channels;
-  Divisor lanes;        // threads of a pixel: see pixel_rows.h
-  int32_t is_logistic;  // whether the program runs on 1 / (1 + exp(-float))
+  Divisor lanes;           // threads of a pixel: see pixel_rows.h
+  UnaryFunction function;  // the program runs on its values
   int32_t bytes_are_signed;
   int32_t zero_point;
   float scale;

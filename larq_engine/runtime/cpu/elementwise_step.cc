@@ -1,4 +1,5 @@
-// ADD, MUL, RELU and its kin, PRELU and LOGISTIC of the host. Each value is computed by itself.
+// ADD, MUL, RELU and its kin, PRELU and functions of one value of the host. Each value is computed
+// by itself.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -174,22 +175,31 @@ class PreluStep : public ElementwiseStep {
   std::vector<float> slopes_;  // one for each channel
 };
 
-class LogisticStep : public ElementwiseStep {
+class UnaryStep : public ElementwiseStep {
  public:
-  explicit LogisticStep(const StepKernels& kernels) : ElementwiseStep(kernels, Activation::kNone) {}
+  UnaryStep(const UnaryOp& op, const StepKernels& kernels)
+      : ElementwiseStep(kernels, Activation::kNone), function_(op.function) {}
 
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
            void* output) const override {
-    const auto* in = static_cast<const float*>(inputs[0]);
-    std::transform(in, in + Values(range), static_cast<float*>(output),
-                   [](float x) { return 1.0f / (1.0f + std::exp(-x)); });
+    const auto apply = [&](const auto& function) {
+      const auto* in = static_cast<const float*>(inputs[0]);
+      std::transform(in, in + Values(range), static_cast<float*>(output), function);
+    };
+    switch (function_) {
+      case UnaryOp::kLogistic:
+        return apply([](float x) { return 1.0f / (1.0f + std::exp(-x)); });
+    }
   }
+
+ private:
+  UnaryOp::Function function_;
 };
 
 }  // namespace
 
-std::unique_ptr<Step> MakeStep(const LogisticOp&, const StepKernels& kernels) {
-  return std::make_unique<LogisticStep>(kernels);
+std::unique_ptr<Step> MakeStep(const UnaryOp& op, const StepKernels& kernels) {
+  return std::make_unique<UnaryStep>(op, kernels);
 }
 
 std::unique_ptr<Step> MakeStep(const BinaryOp& op, const StepKernels& kernels) {

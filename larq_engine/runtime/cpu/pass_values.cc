@@ -26,7 +26,7 @@ int CountPasses(const Program& program, std::span<const size_t> ops) {
     const ProgramOp& op = program.op(index);
     uint64_t bytes = 0;
     const bool is_of_rows =
-        std::holds_alternative<DenseOp>(*op.op) || std::holds_alternative<LogisticOp>(*op.op);
+        std::holds_alternative<DenseOp>(*op.op) || std::holds_alternative<UnaryOp>(*op.op);
     const auto add = [&](size_t value) {
       const std::vector<int>& dims = program.value(value).shape.dims;
       bytes += program.value(value).bytes;

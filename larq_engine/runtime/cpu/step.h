@@ -89,7 +89,7 @@ std::unique_ptr<Step> MakeStep(const MaxPool2dOp& op, std::vector<float> factors
 std::unique_ptr<Step> MakeStep(const BinaryOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const ClampOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const PreluOp& op, const StepKernels& kernels);
-std::unique_ptr<Step> MakeStep(const LogisticOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const UnaryOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const AveragePool2dOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const MeanOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const DenseOp& op, const StepKernels& kernels);

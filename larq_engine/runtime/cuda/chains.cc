@@ -35,7 +35,7 @@ bool MakesFloats(const Op& op) {
   if (const auto* reshape = std::get_if<ReshapeOp>(&op)) return reshape->is_float;
   return IsPixelStep(op) || std::holds_alternative<Conv2dOp>(op) ||
          std::holds_alternative<DenseOp>(op) || std::holds_alternative<AveragePool2dOp>(op) ||
-         std::holds_alternative<MeanOp>(op) || std::holds_alternative<LogisticOp>(op) ||
+         std::holds_alternative<MeanOp>(op) || std::holds_alternative<UnaryOp>(op) ||
          std::holds_alternative<BytesToFloatsOp>(op);
 }
 

@@ -81,7 +81,7 @@ class LaunchMaker {
   std::vector<Launch> Make(const ClampOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const PreluOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const ConcatenationOp& op, const Chain& chain) const;
-  std::vector<Launch> Make(const LogisticOp& op, const Chain& chain) const;
+  std::vector<Launch> Make(const UnaryOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const Conv2dOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const DenseOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const AveragePool2dOp& op, const Chain& chain) const;

@@ -156,9 +156,13 @@ std::vector<Launch> LaunchMaker::Make(const PreluOp&, const Chain& chain) const 
   return MakePixels(chain, 0);
 }
 
-std::vector<Launch> LaunchMaker::Make(const LogisticOp&, const Chain& chain) const {
+std::vector<Launch> LaunchMaker::Make(const UnaryOp& op, const Chain& chain) const {
   cuda::PixelsArgs args{};
-  args.is_logistic = true;
+  switch (op.function) {
+    case UnaryOp::kLogistic:
+      args.function = cuda::UnaryFunction::kLogistic;
+      break;
+  }
   return MakePixels(chain, 1, args);
 }
 

@@ -97,15 +97,15 @@ ClampOp ClampOp::Read(const OpInfo& op) { return {.activation = *op.host_options
 
 TensorShape ClampOp::Shape(std::span<const TensorShape> inputs) const { return AsInput(inputs[0]); }
 
-bool LogisticOp::CanClaim(const OpInfo& op) { return IsOpOfFloatData(op, 1); }
+bool UnaryOp::CanClaim(const OpInfo& op) { return IsOpOfFloatData(op, 1); }
 
-bool LogisticOp::IsForGpusOnly(const OpInfo& op) { return op.inputs[0].dims.size() > 2; }
+bool UnaryOp::IsForGpusOnly(const OpInfo& op) { return op.inputs[0].dims.size() > 2; }
 
-LogisticOp LogisticOp::Read(const OpInfo& op) { return {.for_gpus_only = IsForGpusOnly(op)}; }
-
-TensorShape LogisticOp::Shape(std::span<const TensorShape> inputs) const {
-  return AsInput(inputs[0]);
+UnaryOp UnaryOp::Read(const OpInfo& op, Function function) {
+  return {.function = function, .for_gpus_only = IsForGpusOnly(op)};
 }
+
+TensorShape UnaryOp::Shape(std::span<const TensorShape> inputs) const { return AsInput(inputs[0]); }
 
 bool PreluOp::CanClaim(const OpInfo& op) {
   return IsOpOfFloatData(op, 2) && IsChannelConstant(op.inputs[1], op.inputs[0]);

@@ -1,9 +1,10 @@
-// ADD, SUB, MUL, RELU and its kin, PRELU and LOGISTIC of the host. Each value is computed by
-// itself.
+// ADD, SUB, MUL, RELU and its kin, PRELU and functions of one value of the host. Each value is
+// computed by itself.
 #ifndef LARQ_ENGINE_RUNTIME_OPS_ELEMENTWISE_OP_H_
 #define LARQ_ENGINE_RUNTIME_OPS_ELEMENTWISE_OP_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -58,14 +59,18 @@ struct PreluOp {
   TensorShape Shape(std::span<const TensorShape> inputs) const;
 };
 
-struct LogisticOp {
+// A function of one value. What each of them is, devices know.
+struct UnaryOp {
+  enum Function : uint8_t { kLogistic };
+
+  Function function;
   bool for_gpus_only;
 
   // Tells whether the input is not rows, as gates have them. The host computes many rows at once.
   static bool IsForGpusOnly(const OpInfo& op);
 
   static bool CanClaim(const OpInfo& op);
-  static LogisticOp Read(const OpInfo& op);
+  static UnaryOp Read(const OpInfo& op, Function function);
   TensorShape Shape(std::span<const TensorShape> inputs) const;
 };
 

@@ -29,7 +29,7 @@ namespace larq_engine {
 // shape for those of the data inputs. Both throw OpError.
 using Op =
     std::variant<QuantizeOp, DequantizeOp, Bconv2dOp, MaxPool2dOp, BinaryOp, ClampOp, PreluOp,
-                 ConcatenationOp, LogisticOp, Conv2dOp, DenseOp, AveragePool2dOp, MeanOp, SoftmaxOp,
+                 ConcatenationOp, UnaryOp, Conv2dOp, DenseOp, AveragePool2dOp, MeanOp, SoftmaxOp,
                  PadOp, ReshapeOp, SliceOp, SignedDenseOp, Int8Conv2dOp, BytesToFloatsOp>;
 
 // True for types that the host always computes best on the CPU. Such operators are claimed for GPUs

@@ -114,6 +114,18 @@ constexpr KnownOp ForGpusOnly(const char* name, TfLiteBuiltinOperator code) {
   return row;
 }
 
+// Makes a row for a function of one value.
+template <UnaryOp::Function kFunction>
+constexpr KnownOp Unary(const char* name, TfLiteBuiltinOperator code) {
+  return {.name = name,
+          .read = Read<UnaryOp::Read, kFunction>,
+          .read_options = ReadNone<Activation::kNone>,
+          .can_claim = UnaryOp::CanClaim,
+          .is_for_gpus_only = UnaryOp::IsForGpusOnly,
+          .must_be_read = true,
+          .code = code};
+}
+
 // STRIDED_SLICE has options; the other forms are described by their tensors only.
 template <SliceOp::Form kForm>
 constexpr KnownOp Slice(const char* name, TfLiteBuiltinOperator code) {
@@ -237,13 +249,7 @@ constexpr KnownOp kOps[] = {
      .must_be_read = true,
      .code = kTfLiteBuiltinMean},
     ForGpusOnly<SoftmaxOp>("SOFTMAX", kTfLiteBuiltinSoftmax, ReadSoftmax),
-    {.name = "LOGISTIC",
-     .read = Read<LogisticOp::Read>,
-     .read_options = ReadNone<Activation::kNone>,
-     .can_claim = LogisticOp::CanClaim,
-     .is_for_gpus_only = LogisticOp::IsForGpusOnly,
-     .must_be_read = true,
-     .code = kTfLiteBuiltinLogistic},
+    Unary<UnaryOp::kLogistic>("LOGISTIC", kTfLiteBuiltinLogistic),
     ForGpusOnly<BytesToFloatsOp, BytesToFloatsOp::kCast>("CAST", kTfLiteBuiltinCast),
     ForGpusOnly<BytesToFloatsOp, BytesToFloatsOp::kDequantize>("DEQUANTIZE",
                                                                kTfLiteBuiltinDequantize),

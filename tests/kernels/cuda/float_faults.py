@@ -225,7 +225,7 @@ EDITS = {
             "const uint32_t bits = row[channel / kWarp];",
             PIXELS,
         ),
-        "a logistic function is mirrored": Edit("expf(-y.v[i])", "expf(y.v[i])", PIXELS),
+        "a logistic function is mirrored": Edit("expf(-x)", "expf(x)", PIXELS),
         "a byte that is the limit is -1": Edit(
             "value < a.limit", "value <= a.limit", _wrong("pack_bytes")
         ),

@@ -84,7 +84,7 @@ void KeepPixels(Contract& contract) {
     contract.Keep(2, [&](auto& r) { return RunPixels(r, source, 9, 37); });
   }
   contract.Keep(2, [](auto& r) { return RunPlanes(r, 3, 9, 36); });
-  contract.Keep(1, [](auto& r) { return RunLogistic(r); });
+  contract.Keep(1, [](auto& r) { return RunUnary(r); });
   for (const Packed packed : {Packed::kInt8, Packed::kBool, Packed::kPlanes}) {
     contract.Keep(2, [&](auto& r) { return RunPackBytes(r, packed, 9, 37); });
   }

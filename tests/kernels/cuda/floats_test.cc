@@ -162,8 +162,8 @@ TEST_F(GpuKernels, PixelsToSeveralBits) {
          [&](int i) { return RunPlanes(random_, i + 1, Any(1, 9), ManyChannels(70)); });
 }
 
-TEST_F(GpuKernels, Logistic) {
-  Expect(1, [&](int) { return RunLogistic(random_); });
+TEST_F(GpuKernels, Unary) {
+  Expect(1, [&](int) { return RunUnary(random_); });
 }
 
 TEST_F(GpuKernels, PackBytes) {

@@ -123,15 +123,29 @@ std::string RunPlanes(std::mt19937& random, int bit_count, int pixel_count, int 
   return "";
 }
 
-std::string RunLogistic(std::mt19937& random) {
+std::string RunUnary(std::mt19937& random) {
+  struct Case {
+    cuda::UnaryFunction function;
+    float (*value)(float);
+    const char* name;
+  };
+  constexpr Case kCases[] = {
+      {cuda::UnaryFunction::kLogistic, [](float x) { return 1.0f / (1.0f + std::exp(-x)); },
+       "logistic"},
+  };
   const std::vector<float> in = {-200.0f, -3.0f, -0.0f, 0.0f, 1e-3f, 5.0f, 200.0f};
-  std::vector<float> expected;
-  for (const float x : in) expected.push_back(1.0f / (1.0f + std::exp(-x)));
   const GuardedBuffer<float> memory(in);
-  cuda::PixelsArgs args = PixelsOf(1, in.size());
-  args.floats = memory.data();
-  args.is_logistic = 1;
-  return RunRows(random, cuda::PixelsRows(), args, in.size(), expected, "logistic");
+  for (const Case& of : kCases) {
+    std::vector<float> expected(in.size());
+    std::transform(in.begin(), in.end(), expected.begin(), of.value);
+    cuda::PixelsArgs args = PixelsOf(1, in.size());
+    args.floats = memory.data();
+    args.function = of.function;
+    const std::string difference =
+        RunRows(random, cuda::PixelsRows(), args, in.size(), expected, of.name);
+    if (!difference.empty()) return difference;
+  }
+  return "";
 }
 
 std::string RunPackBytes(std::mt19937& random, Packed packed, int pixel_count, int channel_count) {

@@ -21,7 +21,8 @@ std::string RunPixels(std::mt19937& random, Source source, int pixels, int chann
 // Quantizes floats to numbers of several bits. Some limits are equal, and some are reached by no
 // value; the values include zeros of both signs and NaNs.
 std::string RunPlanes(std::mt19937& random, int bits, int pixels, int channels);
-std::string RunLogistic(std::mt19937& random);
+// Runs each function of one value.
+std::string RunUnary(std::mt19937& random);
 std::string RunPackBytes(std::mt19937& random, Packed packed, int pixels, int channels);
 std::string RunUnpackBytes(std::mt19937& random, int pixels, int channels);
 // Concatenates several tensors along their channels.
