@@ -25,12 +25,10 @@ int CountPasses(const Program& program, std::span<const size_t> ops) {
   for (size_t index : ops) {
     const ProgramOp& op = program.op(index);
     uint64_t bytes = 0;
-    const bool is_of_rows =
-        std::holds_alternative<DenseOp>(*op.op) || std::holds_alternative<UnaryOp>(*op.op);
     const auto add = [&](size_t value) {
       const std::vector<int>& dims = program.value(value).shape.dims;
       bytes += program.value(value).bytes;
-      return (is_of_rows ? !dims.empty() : dims.size() == kImageRank) && dims[0] == samples;
+      return (IsOfRows(*op.op) ? !dims.empty() : dims.size() == kImageRank) && dims[0] == samples;
     };
     const auto* slice = std::get_if<SliceOp>(op.op.get());
     if (slice != nullptr && !slice->TakesAllSamples()) return 1;

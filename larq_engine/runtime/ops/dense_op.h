@@ -23,6 +23,8 @@ struct DenseShape {
 };
 
 struct DenseOp : DenseShape {
+  static constexpr bool kOfRows = true;
+
   bool for_gpus_only;
   Activation activation;
   ConstantValues<float> weights;  // [units][depth]

@@ -63,6 +63,8 @@ struct PreluOp {
 struct UnaryOp {
   enum Function : uint8_t { kLogistic };
 
+  static constexpr bool kOfRows = true;
+
   Function function;
   bool for_gpus_only;
 

@@ -49,6 +49,16 @@ inline bool IsForGpusOnly(const Op& op) {
       op);
 }
 
+// Tells whether the operator computes each row by itself, so that axis 0 counts samples whatever
+// the rank is.
+inline bool IsOfRows(const Op& op) {
+  return std::visit(
+      []<typename T>(const T&) {
+        return requires { T::kOfRows; };
+      },
+      op);
+}
+
 // The most data inputs of an operator. Concatenations of more are left to the host.
 inline constexpr size_t kMaxDataInputs = 8;
 
