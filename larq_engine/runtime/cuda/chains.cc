@@ -4,6 +4,7 @@
 #include <map>
 
 #include "larq_engine/kernels/cuda/pixel_program.h"
+#include "larq_engine/runtime/cuda/launch.h"
 #include "larq_engine/runtime/cuda/window_pairs.h"
 
 namespace larq_engine {
@@ -20,25 +21,6 @@ bool IsPixelStep(const Op& op) {
          std::holds_alternative<PreluOp>(op);
 }
 
-// Tells whether other operators can process the operator's output in its kernel.
-bool MakesFloats(const Op& op) {
-  if (const auto* conv = std::get_if<Bconv2dOp>(&op)) {
-    return conv->transform.kind == OutputKind::kFloat;
-  }
-  if (const auto* pool = std::get_if<MaxPool2dOp>(&op)) return !pool->of_bits;
-  if (const auto* dequantize = std::get_if<DequantizeOp>(&op)) {
-    return dequantize->to == kTfLiteFloat32;
-  }
-  if (const auto* dense = std::get_if<SignedDenseOp>(&op)) {
-    return std::holds_alternative<FloatDenseOutput>(dense->output);
-  }
-  if (const auto* reshape = std::get_if<ReshapeOp>(&op)) return reshape->is_float;
-  return IsPixelStep(op) || std::holds_alternative<Conv2dOp>(op) ||
-         std::holds_alternative<DenseOp>(op) || std::holds_alternative<AveragePool2dOp>(op) ||
-         std::holds_alternative<MeanOp>(op) || std::holds_alternative<UnaryOp>(op) ||
-         std::holds_alternative<BytesToFloatsOp>(op);
-}
-
 // Makes chains from operators that are added in order.
 class Chainer {
  public:
@@ -52,8 +34,7 @@ class Chainer {
     if (!joined) chains_.emplace_back();
     chains_[chain].ops.push_back(index);
     chain_of_[op.output] = chain;
-    const bool ends =
-        std::holds_alternative<QuantizeOp>(*op.op) || !MakesFloats(*op.op) || IsUnlike(op);
+    const bool ends = !HandsOnFloats(op) || IsUnlike(op);
     last_.resize(chains_.size());
     last_[chain] = ends ? kNothing : op.output;
   }
@@ -67,6 +48,13 @@ class Chainer {
 
  private:
   static constexpr size_t kNothing = SIZE_MAX;
+
+  // Tells whether other operators can process the operator's output in its kernel.
+  bool HandsOnFloats(const ProgramOp& op) const {
+    const bool takes_chain =
+        std::visit([]<typename T>(const T&) { return LaunchMaker::TakesChain<T>(); }, *op.op);
+    return takes_chain && program_.value(op.output).is_float;
+  }
 
   // Tells whether the operator combines values of unlike shapes, which needs a kernel of its own.
   bool IsUnlike(const ProgramOp& op) const {

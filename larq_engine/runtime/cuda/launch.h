@@ -71,6 +71,14 @@ class LaunchMaker {
   // without the operator's name.
   std::vector<Launch> Make(const Chain& chain) const;
 
+  // Tells whether the kernels of these operators run a program, in which others can go on.
+  template <typename T>
+  static constexpr bool TakesChain() {
+    return requires(const LaunchMaker& maker, const T& op, const Chain& chain) {
+      maker.Make(op, chain);
+    };
+  }
+
  private:
   // Return the launches of a chain whose first operator is `op`.
   std::vector<Launch> Make(const Bconv2dOp& op, const Chain& chain) const;
@@ -80,18 +88,20 @@ class LaunchMaker {
   std::vector<Launch> Make(const BinaryOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const ClampOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const PreluOp& op, const Chain& chain) const;
-  std::vector<Launch> Make(const ConcatenationOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const UnaryOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const Conv2dOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const DenseOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const AveragePool2dOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const MeanOp& op, const Chain& chain) const;
-  std::vector<Launch> Make(const SoftmaxOp& op, const Chain& chain) const;
-  std::vector<Launch> Make(const PadOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const ReshapeOp& op, const Chain& chain) const;
-  std::vector<Launch> Make(const SliceOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const SignedDenseOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const BytesToFloatsOp& op, const Chain& chain) const;
+
+  // Return the launches of an operator whose kernel runs no program. No other can go on in it.
+  std::vector<Launch> Make(const ConcatenationOp& op, const ProgramOp& planned) const;
+  std::vector<Launch> Make(const SoftmaxOp& op, const ProgramOp& planned) const;
+  std::vector<Launch> Make(const PadOp& op, const ProgramOp& planned) const;
+  std::vector<Launch> Make(const SliceOp& op, const ProgramOp& planned) const;
 
   Launch MakeSignedDense(const SignedDenseOp& op, const FloatDenseOutput& output,
                          const Chain& chain) const;
@@ -105,7 +115,8 @@ class LaunchMaker {
                                  cuda::PixelsArgs args = {}) const;
   // Returns a launch that copies a box to another place: `before` is the distance that it moves in
   // each dimension, `around` the bits of the elements that surround it.
-  Launch MakeBox(const Chain& chain, std::span<const int64_t> before, uint32_t around = 0) const;
+  Launch MakeBox(const ProgramOp& planned, std::span<const int64_t> before,
+                 uint32_t around = 0) const;
   Launch MakeBroadcast(const BinaryOp& op, size_t index) const;
 
   // Returns a launch of the product of windows of the input with the filter, whose rows are padded

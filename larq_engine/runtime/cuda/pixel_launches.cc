@@ -51,8 +51,10 @@ std::vector<Launch> LaunchMaker::Make(const Chain& chain) const {
       [&]<typename T>(const T& op) -> std::vector<Launch> {
         if constexpr (std::is_same_v<T, Int8Conv2dOp>) {
           return {};  // the executor refuses it
-        } else {
+        } else if constexpr (TakesChain<T>()) {
           return Make(op, chain);
+        } else {
+          return Make(op, First(chain));
         }
       },
       *First(chain).op);
@@ -177,8 +179,8 @@ std::vector<Launch> LaunchMaker::Make(const BytesToFloatsOp& op, const Chain& ch
 
 // Copies the input.
 std::vector<Launch> LaunchMaker::Make(const ReshapeOp& op, const Chain& chain) const {
-  if (op.is_float) return MakePixels(chain, 1);
   const ProgramOp& planned = First(chain);
+  if (program_.value(planned.output).is_float) return MakePixels(chain, 1);
   cuda::CopyChannelsArgs args{};
   args.in = Place<std::byte>(planned.inputs[0]);
   args.out = Place<std::byte>(planned.output);
@@ -252,8 +254,7 @@ std::vector<Launch> LaunchMaker::Make(const DequantizeOp& op, const Chain& chain
   return {Launch::Of(KernelId::unpack_bytes, ThreadForEach(args.pixels * op.channels), args)};
 }
 
-std::vector<Launch> LaunchMaker::Make(const ConcatenationOp& op, const Chain& chain) const {
-  const ProgramOp& planned = First(chain);
+std::vector<Launch> LaunchMaker::Make(const ConcatenationOp& op, const ProgramOp& planned) const {
   cuda::CopyChannelsArgs args{};
   args.unit_bytes = op.element_bytes % sizeof(uint32_t) == 0 ? sizeof(uint32_t) : 1;
   const auto units = [&](size_t value) {
@@ -276,25 +277,24 @@ std::vector<Launch> LaunchMaker::Make(const ConcatenationOp& op, const Chain& ch
   return launches;
 }
 
-std::vector<Launch> LaunchMaker::Make(const PadOp& op, const Chain& chain) const {
+std::vector<Launch> LaunchMaker::Make(const PadOp& op, const ProgramOp& planned) const {
   static_assert(PadOp::kMaxDims == cuda::kMaxBoxDims);
   std::vector<int64_t> before;
   for (const std::array<int, 2>& pads : op.pads) before.push_back(pads[0]);
-  return {MakeBox(chain, before, std::bit_cast<uint32_t>(op.value))};
+  return {MakeBox(planned, before, std::bit_cast<uint32_t>(op.value))};
 }
 
-std::vector<Launch> LaunchMaker::Make(const SliceOp& op, const Chain& chain) const {
+std::vector<Launch> LaunchMaker::Make(const SliceOp& op, const ProgramOp& planned) const {
   static_assert(SliceOp::kMaxDims == cuda::kMaxBoxDims);
   std::vector<int64_t> before;
-  for (const SliceOp::Range& range : op.Ranges(Shape(First(chain).inputs[0]).dims)) {
+  for (const SliceOp::Range& range : op.Ranges(Shape(planned.inputs[0]).dims)) {
     before.push_back(-range.begin);
   }
-  return {MakeBox(chain, before)};
+  return {MakeBox(planned, before)};
 }
 
-Launch LaunchMaker::MakeBox(const Chain& chain, std::span<const int64_t> before,
+Launch LaunchMaker::MakeBox(const ProgramOp& planned, std::span<const int64_t> before,
                             uint32_t around) const {
-  const ProgramOp& planned = First(chain);
   const std::vector<int>& in = Shape(planned.inputs[0]).dims;
   const std::vector<int>& out = Shape(planned.output).dims;
   cuda::PadArgs args{};
@@ -314,8 +314,7 @@ Launch LaunchMaker::MakeBox(const Chain& chain, std::span<const int64_t> before,
   return Launch::Of(KernelId::pad, ThreadForEach(args.count), args);
 }
 
-std::vector<Launch> LaunchMaker::Make(const SoftmaxOp& op, const Chain& chain) const {
-  const ProgramOp& planned = First(chain);
+std::vector<Launch> LaunchMaker::Make(const SoftmaxOp& op, const ProgramOp& planned) const {
   cuda::SoftmaxArgs args{};
   args.in = Place<float>(planned.inputs[0]);
   args.out = Place<float>(planned.output);

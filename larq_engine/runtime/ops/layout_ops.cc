@@ -61,9 +61,7 @@ bool ReshapeOp::CanClaim(const OpInfo& op) {
 }
 
 ReshapeOp ReshapeOp::Read(const OpInfo& op) {
-  return {.dims = ReadInts(op.inputs[1]),
-          .element_bytes = ElementBytes(op.output.type),
-          .is_float = op.output.type == kTfLiteFloat32};
+  return {.dims = ReadInts(op.inputs[1]), .element_bytes = ElementBytes(op.output.type)};
 }
 
 TensorShape ReshapeOp::Shape(std::span<const TensorShape> inputs) const {

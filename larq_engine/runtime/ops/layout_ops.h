@@ -33,7 +33,6 @@ struct ReshapeOp {
 
   std::vector<int> dims;  // one may be -1: it takes what is left
   size_t element_bytes;
-  bool is_float;
 
   static bool CanClaim(const OpInfo& op);
   static ReshapeOp Read(const OpInfo& op);

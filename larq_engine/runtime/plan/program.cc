@@ -33,6 +33,7 @@ void Program::Add(const KnownOp& row, OpName& name, const OpInfo& info, std::spa
                      .name = info.output.name,
                      .maker = static_cast<int>(ops_.size()),
                      .element_bytes = ElementBytes(info.output.type),
+                     .is_float = info.output.type == kTfLiteFloat32,
                      .host_reads = host_reads});
   ops_.push_back(std::move(added));
 }
@@ -40,8 +41,10 @@ void Program::Add(const KnownOp& row, OpName& name, const OpInfo& info, std::spa
 size_t Program::FindValue(int tensor, const TensorInfo& info) {
   const auto [found, is_new] = latest_.try_emplace(tensor, values_.size());
   if (is_new) {
-    values_.push_back(
-        {.tensor = tensor, .name = info.name, .element_bytes = ElementBytes(info.type)});
+    values_.push_back({.tensor = tensor,
+                       .name = info.name,
+                       .element_bytes = ElementBytes(info.type),
+                       .is_float = info.type == kTfLiteFloat32});
     Value& value = values_.back();
     value.is_constant = info.constant != nullptr;
     if (value.is_constant && value.element_bytes > 1) {

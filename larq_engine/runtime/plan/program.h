@@ -26,6 +26,7 @@ struct Value {
   std::string name;   // name in the file
   int maker = kHost;  // number of the operator, or kHost
   size_t element_bytes = 0;
+  bool is_float = false;
   bool host_reads = false;                // it lives in the host's tensor, which others read
   bool is_constant = false;               // it comes from the host, and the file has its data
   ConstantValues<int32_t> constant = {};  // those data, if their alignment counts

@@ -21,7 +21,8 @@ void Program::Split(size_t index, int64_t channels) {
   const auto add_value = [&] {
     values_.push_back({.tensor = values_[output].tensor,
                        .name = values_[output].name,
-                       .element_bytes = values_[output].element_bytes});
+                       .element_bytes = values_[output].element_bytes,
+                       .is_float = values_[output].is_float});
     return values_.size() - 1;
   };
   const size_t first = add_value();
