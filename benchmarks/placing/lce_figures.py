@@ -27,7 +27,7 @@ from larq_engine.placing.costs import choose_devices, costs_of
 from larq_engine.placing.problem import gains_of
 from larq_engine.placing.profile import Op, Profile
 from larq_engine.placing.profile_file import read_profile
-from larq_engine.profiling.run_config import CPU, HOST
+from larq_engine.python.devices import CPU, HOST
 from larq_engine.python.operators import known_op
 from larq_engine.python.text_table import align_columns
 

@@ -12,6 +12,7 @@ from larq_engine.profiling import turns
 from larq_engine.profiling.machine import cpu_name
 from larq_engine.profiling.turns import set_batch
 from larq_engine.python import library
+from larq_engine.python.devices import CPU, accelerator_of
 from larq_engine.python.host import import_runtime
 from larq_engine.python.interpreter import Interpreter
 from larq_engine.python.library import TRANSFER
@@ -71,7 +72,7 @@ def _device_of(placement: Placement) -> str:
     """Returns the option `device` that a placement needs."""
     used = [op.device for op in placement.ops]
     used += [op.split.device for op in placement.ops if op.split is not None]
-    return next((device for device in used if device.startswith("cuda")), "cpu")
+    return next(filter(accelerator_of, used), CPU)
 
 
 def verify(model: bytes, placement: Placement) -> str:

@@ -4,6 +4,8 @@ Files and options have short names: `cpu` is the engine on the CPU, and `host` i
 TensorFlow Lite's own kernels. Both run on the CPU, so tables use the longer names of this module.
 """
 
+from larq_engine.python.devices import CPU, HOST, accelerator_of
+
 # Names of hosts, by how their titles in profiles begin.
 _HOSTS = {"LiteRT": "LiteRT", "TensorFlow Lite": "TensorFlow Lite", "tflite": "TensorFlow Lite"}
 
@@ -11,16 +13,16 @@ _HOSTS = {"LiteRT": "LiteRT", "TensorFlow Lite": "TensorFlow Lite", "tflite": "T
 def device_title(name: str, title: str = "") -> str:
     """Returns a device's name for people; `title` is the device's title in the profile."""
     kind, _, number = name.partition(":")
-    if kind == "host":
-        return next((known for begin, known in _HOSTS.items() if title.startswith(begin)), "host")
-    if kind == "cuda":
-        return f"engine, GPU {number}".rstrip()
-    return "engine, CPU" if kind == "cpu" else name
+    if kind == HOST:
+        return next((known for begin, known in _HOSTS.items() if title.startswith(begin)), HOST)
+    if row := accelerator_of(name):
+        return f"engine, {row.title} {number}".rstrip()
+    return "engine, CPU" if kind == CPU else name
 
 
 def memory_title(name: str) -> str:
     """Returns the name of a memory for people."""
     kind, _, number = name.partition(":")
-    if kind == "cuda":
-        return f"GPU {number}".rstrip() + " memory"
-    return "CPU memory" if kind == "host" else name
+    if row := accelerator_of(name):
+        return f"{row.title} {number}".rstrip() + " memory"
+    return "CPU memory" if kind == HOST else name

@@ -33,6 +33,7 @@ from larq_engine.placing.split import (
 )
 from larq_engine.placing.two_costs import least_product, least_within
 from larq_engine.placing.unplaced import find_unplaced
+from larq_engine.python.devices import accelerator_of
 
 AUTO = "auto"
 
@@ -163,7 +164,7 @@ def _check(
 
 def _check_gpus(devices: Sequence[Device]) -> None:
     """Checks that there is one GPU at most: a placement cannot name which GPU an operator is on."""
-    gpus = [device.name for device in devices if device.name.partition(":")[0] == "cuda"]
+    gpus = [device.name for device in devices if accelerator_of(device.name)]
     if len(gpus) > 1:
         raise ValueError(
             "devices: expected one GPU at most, as a model runs on one at a time, got "

@@ -8,6 +8,7 @@ from typing import Any
 from larq_engine.placing.device_names import device_title, memory_title
 from larq_engine.placing.profile import ModelIdentity
 from larq_engine.placing.unplaced import Unplaced, Verified
+from larq_engine.python.devices import HOST, is_known
 from larq_engine.python.text_table import align_columns, counted, printable
 
 VERSION = 1
@@ -19,9 +20,6 @@ GOALS = {
     "energy": "least energy",
     "edp": "least product of energy and time",
 }
-
-# Devices that the plug-in can use; others come from device files and are for planning.
-_ENGINE_DEVICES = ("host", "cpu", "cuda")
 
 # Kind of operator whose kernel the plug-in can choose; for others a profile only reports kernels.
 _WITH_KERNELS = "LceBconv2d"
@@ -175,9 +173,9 @@ class Placement:
 
     @property
     def not_at_hand(self) -> list[str]:
-        """Returns the used devices that only a device file describes."""
+        """Returns the used devices that only a device file describes, for planning."""
         used = dict.fromkeys(op.device for op in self.ops)
-        return [device for device in used if device.partition(":")[0] not in _ENGINE_DEVICES]
+        return [device for device in used if not is_known(device)]
 
     @property
     def option(self) -> str:
@@ -332,7 +330,7 @@ def _time(seconds: float | None) -> str:
 def _on(device: str, kernel: str | None) -> str:
     """Returns the device and kernel as the plug-in's option `placement` spells them."""
     known = device.partition(":")[0]
-    return f"{known}:{kernel}" if kernel and known != "host" else known
+    return f"{known}:{kernel}" if kernel and known != HOST else known
 
 
 def run_name(batch: int, threads: int) -> str:

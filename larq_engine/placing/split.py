@@ -13,13 +13,11 @@ from dataclasses import dataclass
 
 from larq_engine.placing.costs import Costs
 from larq_engine.placing.problem import Problem, cost_of, gains_of
+from larq_engine.python.devices import ACCELERATORS, CPU
 
 # The first device computes a multiple of this number of channels: they are bits of words, and
 # kernels compute blocks of them.
 STEP = 32
-
-# Devices between which the plug-in can split a layer.
-_DEVICES = {"cpu", "cuda"}
 
 # Most sets of dependent layers that are all tried: the sets of 12 layers.
 _SETS = 1 << 12
@@ -175,9 +173,10 @@ def _options(
 
 
 def _can_share(costs: Costs, op: int, first: int, second: int) -> bool:
-    """Tells whether these are the plug-in's two devices and the second can compute the operator."""
-    names = {costs.devices[device].name.partition(":")[0] for device in (first, second)}
-    return names == _DEVICES and costs.measured[op][second] is not None
+    """Tells whether the plug-in has these two devices and the second can compute the operator."""
+    kinds = {costs.devices[device].name.partition(":")[0] for device in (first, second)}
+    are_two = any(kinds == {CPU, row.name} for row in ACCELERATORS)
+    return are_two and costs.measured[op][second] is not None
 
 
 def _best_channels(

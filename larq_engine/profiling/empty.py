@@ -5,7 +5,8 @@ import numpy as np
 from larq_engine.converter import schema
 from larq_engine.converter.graph import Graph, Tensor
 from larq_engine.profiling.network import Cut
-from larq_engine.profiling.run_config import HOST, RunConfig, open_part
+from larq_engine.profiling.run_config import RunConfig, open_part
+from larq_engine.python.devices import HOST
 
 _SAMPLES = 50
 

@@ -22,9 +22,10 @@ import numpy as np
 from larq_engine.converter import lce_ops, schema
 from larq_engine.converter.graph import NUMPY_TYPES, Graph, Op, Quantization, Tensor
 from larq_engine.profiling.network import Cut
-from larq_engine.profiling.run_config import AUTO, CPU, HOST, CannotRunError, RunConfig, open_part
+from larq_engine.profiling.run_config import AUTO, CannotRunError, RunConfig, open_part
 from larq_engine.profiling.work import BITS, Work
 from larq_engine.python import library
+from larq_engine.python.devices import CPU, HOST
 from larq_engine.python.tensors import Array
 
 # Pixels, depth and outputs. A long depth leaves little time to anything but the product. Which set

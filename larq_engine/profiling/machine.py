@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from larq_engine.python import library
+from larq_engine.python.devices import accelerator_of
 from larq_engine.python.host import import_runtime
 
 _TITLES = {"ai_edge_litert": "LiteRT", "tensorflow": "TensorFlow Lite", "tflite_runtime": "tflite"}
@@ -54,5 +55,5 @@ def gpus() -> dict[str, str]:
     return {
         name: title
         for name, _, title in lines
-        if name.startswith("cuda:") and not title.startswith("none")
+        if accelerator_of(name) and ":" in name and not title.startswith("none")
     }

@@ -15,9 +15,10 @@ from larq_engine.profiling.noise import Noise
 from larq_engine.profiling.request import Request
 from larq_engine.profiling.result import ProfileResult
 from larq_engine.profiling.rows import Key, Rows, summarize
-from larq_engine.profiling.run_config import CPU, HOST, RunConfig
+from larq_engine.profiling.run_config import RunConfig
 from larq_engine.profiling.whole import ModelRun, WholeTimes
 from larq_engine.python import library
+from larq_engine.python.devices import CPU, HOST
 
 
 @dataclass

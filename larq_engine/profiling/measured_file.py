@@ -22,8 +22,9 @@ from larq_engine.profiling.graph_facts import GraphFacts
 from larq_engine.profiling.links import UNBOUNDED, fit
 from larq_engine.profiling.network import Network
 from larq_engine.profiling.rows import summarize
-from larq_engine.profiling.run_config import CPU, HOST, join_kernels
+from larq_engine.profiling.run_config import join_kernels
 from larq_engine.profiling.whole import group_steps
+from larq_engine.python.devices import ACCELERATORS, CPU, HOST
 from larq_engine.python.library import TRANSFER
 from larq_engine.python.tensors import Array
 
@@ -264,8 +265,10 @@ def _read_step(fields: Fields, runs: int) -> Mapping[str, Any]:
 
 def _read_device(fields: Fields) -> str:
     device = fields.text("device")
-    if not re.fullmatch(r"cpu|cuda(:\d+)?", device):
-        fields.refuse("device", "cpu, cuda or cuda:N")
+    kinds = "|".join(row.name for row in ACCELERATORS)
+    if not re.fullmatch(rf"{CPU}|({kinds})(:\d+)?", device):
+        *others, last = [CPU, *(f"{row.name}{n}" for row in ACCELERATORS for n in ("", ":N"))]
+        fields.refuse("device", f"{', '.join(others)} or {last}")
     return device
 
 

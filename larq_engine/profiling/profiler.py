@@ -24,8 +24,6 @@ from larq_engine.profiling.rounds import TrialGroup, measure_groups
 from larq_engine.profiling.rows import Key, summarize
 from larq_engine.profiling.run_config import (
     AUTO,
-    CPU,
-    HOST,
     CannotRunError,
     RunConfig,
     Runner,
@@ -38,6 +36,7 @@ from larq_engine.profiling.whole import (
     lay_out,
     placement_of,
 )
+from larq_engine.python.devices import CPU, HOST
 from larq_engine.python.progress import count_measurements
 
 # Most bytes that the open candidates read and write; more candidates are measured in parts.

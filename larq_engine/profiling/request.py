@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from larq_engine.profiling import machine
-from larq_engine.profiling.run_config import AUTO, CPU, HOST, RunConfig
+from larq_engine.profiling.run_config import AUTO, RunConfig
 from larq_engine.python import library
+from larq_engine.python.devices import ACCELERATORS, CPU, HOST
 from larq_engine.python.model_file import read_model
 
 ALL = "all"
@@ -48,17 +49,21 @@ class Request:
         """Checks the arguments; raises a ValueError that names the valid ones."""
         content = read_model(model)
         found = machine.gpus()
-        usual = [CPU, HOST, *(["cuda"] if found else [])]
+        usual = [CPU, HOST, *dict.fromkeys(name.partition(":")[0] for name in found)]
         known = [*usual, *found]  # the first GPU has two names
         wanted = usual if devices is None else [devices] if isinstance(devices, str) else [*devices]
         for device in wanted:
             if device not in known:
+                hints = [
+                    f"; larq-engine about says why there is no {row.title}"
+                    for row in ACCELERATORS
+                    if row.name in device
+                ]
                 raise ValueError(
-                    f"devices: expected some of {', '.join(known)}, got '{device}'"
-                    + ("; larq-engine about says why there is no GPU" if "cuda" in device else "")
+                    f"devices: expected some of {', '.join(known)}, got '{device}'" + "".join(hints)
                 )
         gpus = {
-            name: found["cuda:0" if name == "cuda" else name]
+            name: found[name if name in found else f"{name}:0"]
             for name in wanted
             if name not in (CPU, HOST)
         }

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from larq_engine.placing.profile import Link, Measurement, Timing, Total
-from larq_engine.profiling.run_config import CPU, HOST
 from larq_engine.profiling.whole import ModelRun, WholeTimes
+from larq_engine.python.devices import CPU, HOST
 
 
 @dataclass(frozen=True)

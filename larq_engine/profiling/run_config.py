@@ -6,14 +6,12 @@ from typing import Any
 
 from larq_engine.profiling.network import Cut
 from larq_engine.python import library
+from larq_engine.python.devices import CPU, HOST
 from larq_engine.python.errors import host_errors
 from larq_engine.python.library import TRANSFER
 from larq_engine.python.open_model import OpenModel
 from larq_engine.python.tensors import Array
 
-# The device that is the host itself, which computes all but the engine's own operators.
-HOST = "host"
-CPU = "cpu"
 AUTO = "auto"
 
 

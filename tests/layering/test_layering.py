@@ -193,7 +193,9 @@ def runtime_includes_only_what_is_below_it_and_the_system(sources: Sources) -> V
 
 # Parts of the runtime that each of its folders may include, and kernels that know of no device.
 _KERNELS_WITHOUT_DEVICE = "larq_engine/kernels/common/"
-_DEVICES = ("cpu", "cuda")
+_DEVICES = sorted(
+    path.parent.name for path in (ROOT / "larq_engine/runtime").glob("*/*_executor.h")
+)
 _OF_RUNTIME = {
     "ops": ("ops/", "tflite_abi.h"),
     "plan": (
@@ -372,6 +374,7 @@ MAY_IMPORT = {
     "larq_engine/keras/": ("keras", "larq_engine.keras", "numpy"),
     "larq_engine/placing/": (
         "larq_engine.placing",
+        "larq_engine.python.devices",
         "larq_engine.python.text_table",
         "larq_engine.python.whole_files",
         "numpy",
@@ -387,6 +390,7 @@ MAY_IMPORT = {
     "larq_engine/python/": ("larq_engine.python", "numpy", "tqdm"),
     "larq_engine/reporting/": (
         "larq_engine.placing",
+        "larq_engine.python.devices",
         "larq_engine.python.text_table",
         "larq_engine.python.whole_files",
         "larq_engine.reporting",

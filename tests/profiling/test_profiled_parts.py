@@ -10,7 +10,8 @@ from larq_engine.profiling.compare import find_difference
 from larq_engine.profiling.links import fit
 from larq_engine.profiling.network import Network
 from larq_engine.profiling.noise import Noise
-from larq_engine.profiling.run_config import HOST, RunConfig, open_part
+from larq_engine.profiling.run_config import RunConfig, open_part
+from larq_engine.python.devices import HOST
 from tests.model_builder import ModelBuilder
 from tests.profiling.models import NODES, small_model
 
