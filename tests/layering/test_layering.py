@@ -98,7 +98,7 @@ _CONTRACTS = {
     "binary": r"bgemm\w*",
     "bytes": r"byte_product",
     "floats": r"float_product",
-    "pixels": r"pixel_ops(_loops|_rows)?",
+    "pixels": r"pixel_ops(_loops|_rows|_vectors)?",
     "signed_sums": r"signed_sums(_loops|_tables)?",
 }
 _VALUES = r"common/(bits|float_range|operands|round_to_int8)"

@@ -4,7 +4,7 @@
 
 #include <arm_neon.h>
 
-#include "larq_engine/kernels/pixels/pixel_ops_loops.h"
+#include "larq_engine/kernels/pixels/pixel_ops_vectors.h"
 
 namespace larq_engine {
 namespace {
@@ -13,26 +13,61 @@ constexpr size_t kLanes = 4;         // floats or int32s in a vector
 constexpr size_t kBlockVectors = 8;  // vectors of a block: 32 values, a word of bits
 constexpr size_t kBlock = kBlockVectors * kLanes;
 
-// Returns the arguments for some channels of a transform; `out_bytes` is the offset of their output
-// in a row.
-inline TransformArgs Channels(const TransformArgs& args, size_t first, size_t count,
-                              size_t out_bytes) {
-  TransformArgs part = args;
-  part.channels = count;
-  part.acc += first;
-  if (args.multiplier != nullptr) {
-    part.multiplier += first;
-    part.bias += first;
+struct Vec4 {
+  using Floats = float32x4_t;
+  using Ints = int32x4_t;
+  static constexpr size_t kLanes = 4;
+  static constexpr size_t kBlock = 8;
+  static constexpr bool kClampsAreCheap = false;
+  static constexpr bool kHoldsChannels = false;
+  static constexpr bool kMasksLanes = false;
+  static Floats Set(float value) { return vdupq_n_f32(value); }
+  static Floats Load(const float* from) { return vld1q_f32(from); }
+  static Ints LoadInts(const void* from) { return vld1q_s32(static_cast<const int32_t*>(from)); }
+  static void Store(float* to, Floats x) { vst1q_f32(to, x); }
+  static void StoreInts(void* to, Ints x) { vst1q_s32(static_cast<int32_t*>(to), x); }
+  static Floats Add(Floats a, Floats b) { return vaddq_f32(a, b); }
+  static Floats Multiply(Floats a, Floats b) { return vmulq_f32(a, b); }
+  static Floats Divide(Floats a, Floats b) { return vdivq_f32(a, b); }
+  // FMAX would prefer NaN and +0.0, and FMAXNM would prefer numbers.
+  static Floats Greater(Floats a, Floats b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
+  static Floats Lesser(Floats a, Floats b) { return vbslq_f32(vcltq_f32(a, b), a, b); }
+  static Floats Prelu(Floats x, Floats slope) {
+    return vbslq_f32(vcltzq_f32(x), vmulq_f32(x, slope), x);
   }
-  if (args.dot_limit != nullptr) part.dot_limit += first;
-  if (args.sum.addend != nullptr) part.sum.addend += first;
-  if (args.sum.gate != nullptr) {
-    part.sum.gate += first;
-    part.sum.slopes += first;
+  static Ints AddInts(Ints a, Ints b) { return vaddq_s32(a, b); }
+  static Ints ShiftUp(Ints x, int bits) { return vshlq_s32(x, vdupq_n_s32(bits)); }
+  static Ints And(Ints a, Ints b) { return vandq_s32(a, b); }
+  // Returns the pointer in one register. gcc 12 would address a tap's vectors by two registers,
+  // which cannot load pairs.
+  template <typename T>
+  static const T* InOneRegister(const T* tap) {
+    asm("" : "+r"(tap));
+    return tap;
   }
-  part.out = static_cast<unsigned char*>(args.out) + out_bytes;
-  return part;
-}
+  template <typename Body>
+  static void ForRest(size_t count, const Body& body) {
+    ForSingleLanes(count, body);
+  }
+};
+
+// For max_bits: a pixel of 64 channels is two words.
+struct TwoWords {
+  static constexpr size_t kLanes = 2;
+  static int32x2_t LoadInts(const void* from) {
+    return vld1_s32(static_cast<const int32_t*>(from));
+  }
+  static void StoreInts(void* to, int32x2_t x) { vst1_s32(static_cast<int32_t*>(to), x); }
+  static int32x2_t And(int32x2_t a, int32x2_t b) { return vand_s32(a, b); }
+};
+struct VecOfWords : Vec4 {
+  template <typename Body>
+  static void ForRest(size_t count, const Body& body) {
+    size_t at = 0;
+    for (; at + 2 <= count; at += 2) body(TwoWords(), at);
+    if (at < count) body(OneLane(), at);
+  }
+};
 
 // ---- Accumulators to numbers ----
 
@@ -94,14 +129,14 @@ inline void AffineBlocks(const TransformArgs& args, const Out& out) {
   if (args.channels < kHalfBlock) return Out::Loops(args);
   size_t c = 0;
   for (; c + kBlock <= args.channels; c += kBlock) {
-    AffineBlock<kMin, kMax, kBlockVectors>(Channels(args, c, kBlock, c * kBytes), out);
+    AffineBlock<kMin, kMax, kBlockVectors>(ChannelsOf(args, c, kBlock, c * kBytes), out);
   }
   for (; c < args.channels; c += kHalfBlock) {
     if (c + kHalfBlock > args.channels) {
-      if (Out::kAdds) return Out::Loops(Channels(args, c, args.channels - c, c * kBytes));
+      if (Out::kAdds) return Out::Loops(ChannelsOf(args, c, args.channels - c, c * kBytes));
       c = args.channels - kHalfBlock;
     }
-    AffineBlock<kMin, kMax, kBlockVectors / 2>(Channels(args, c, kHalfBlock, c * kBytes), out);
+    AffineBlock<kMin, kMax, kBlockVectors / 2>(ChannelsOf(args, c, kHalfBlock, c * kBytes), out);
   }
 }
 
@@ -128,25 +163,6 @@ struct FloatOut {
   }
 };
 
-// Uses a comparison and not FMAX and FMIN: at an end of +0.0, as a ReLU has, they would make +0.0
-// of -0.0.
-template <bool kMin, bool kMax>
-struct ClampVector {
-  float32x4_t min;
-  float32x4_t max;
-  explicit ClampVector(FloatRange range)
-      : min(vdupq_n_f32(range.min)), max(vdupq_n_f32(range.max)) {}
-  float32x4_t operator()(float32x4_t x) const {
-    if (kMin) x = vbslq_f32(vcltq_f32(x, min), min, x);
-    if (kMax) x = vbslq_f32(vcgtq_f32(x, max), max, x);
-    return x;
-  }
-};
-
-inline float32x4_t PreluVector(float32x4_t x, float32x4_t slope) {
-  return vbslq_f32(vcltzq_f32(x), vmulq_f32(x, slope), x);
-}
-
 // Adds the addend, which lies as the outputs do, at this distance from them in bytes.
 template <Sum kSum>
 struct FloatSumOut {
@@ -160,16 +176,16 @@ struct FloatSumOut {
   template <int kVectors>
   void Store(const ResidualSum& sum, const float32x4_t (&y)[kVectors], float* to) const {
     const auto* addend = reinterpret_cast<const float*>(reinterpret_cast<uintptr_t>(to) + distance);
-    const ClampVector<true, true> clamp(sum.range);
+    const ClampTo<true, true> clamp{sum.range};
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
       float32x4_t x = y[v];
       if (IsGated(kSum)) {
         x = vmulq_f32(x, vld1q_f32(sum.gate + 4 * v));
-        x = PreluVector(x, vld1q_f32(sum.slopes + 4 * v));
+        x = Vec4::Prelu(x, vld1q_f32(sum.slopes + 4 * v));
       }
       x = vaddq_f32(x, vld1q_f32(addend + 4 * v));
-      vst1q_f32(to + 4 * v, IsClamped(kSum) ? clamp(x) : x);
+      vst1q_f32(to + 4 * v, IsClamped(kSum) ? clamp(Vec4(), x) : x);
     }
   }
 };
@@ -459,7 +475,7 @@ void ToBitsNeon(const TransformArgs& given) {
   if (in_any > kMaxDepth) return ToBits(args);
   const bool one_depth = in_any == in_all;
   const auto part = [&args](size_t first, size_t count) {
-    return Channels(args, first, count, first / kWordBits * sizeof(uint32_t));
+    return ChannelsOf(args, first, count, first / kWordBits * sizeof(uint32_t));
   };
   size_t c = 0;
   for (; c + 2 * kWordBits <= args.channels; c += 2 * kWordBits) {
@@ -708,210 +724,24 @@ void UnpackBoolNeon(const uint32_t* in, size_t rows, size_t channels, uint8_t* o
   UnpackBytes<uint8_t>(in, rows, channels, 1, 0, out);
 }
 
-// ---- Values to values ----
-
-// Stores value(at), a vector, for blocks of 32 values, then for single vectors. All vectors of a
-// block are computed before any is stored, so that neighbours load and store in pairs. Returns the
-// end of the values stored.
-template <typename Value>
-inline size_t ForVectors(size_t count, const Value& value, float* out) {
-  size_t at = 0;
-  for (; at + kBlock <= count; at += kBlock) {
-    float32x4_t y[kBlockVectors];
-#pragma GCC unroll 8
-    for (size_t v = 0; v < kBlockVectors; ++v) y[v] = value(at + v * kLanes);
-#pragma GCC unroll 8
-    for (size_t v = 0; v < kBlockVectors; ++v) vst1q_f32(out + at + v * kLanes, y[v]);
-  }
-  for (; at + kLanes <= count; at += kLanes) vst1q_f32(out + at, value(at));
-  return at;
-}
-
-// Most sums of a residual network have no range, or that of a ReLU.
-template <typename Value>
-inline size_t ForClamped(size_t count, FloatRange range, const Value& value, float* out) {
-  constexpr float kInfinity = __builtin_inff();
-  const auto clamped = [&](const auto& clamp) {
-    return ForVectors(
-        count, [&](size_t at) { return clamp(value(at)); }, out);
-  };
-  if (range.max != kInfinity) return clamped(ClampVector<true, true>(range));
-  if (range.min != -kInfinity) return clamped(ClampVector<true, false>(range));
-  return ForVectors(count, value, out);
-}
-
-void AddNeon(const float* a, const float* b, size_t count, FloatRange range, float* out) {
-  const auto sum = [&](size_t at) { return vaddq_f32(vld1q_f32(a + at), vld1q_f32(b + at)); };
-  const size_t at = ForClamped(count, range, sum, out);
-  Add(a + at, b + at, count - at, range, out + at);
-}
-
-void MultiplyNeon(const float* a, const float* b, size_t count, FloatRange range, float* out) {
-  const auto product = [&](size_t at) { return vmulq_f32(vld1q_f32(a + at), vld1q_f32(b + at)); };
-  const size_t at = ForClamped(count, range, product, out);
-  Multiply(a + at, b + at, count - at, range, out + at);
-}
-
-void AddChannelsNeon(const float* a, const float* b, size_t rows, size_t channels, FloatRange range,
-                     float* out) {
-  for (size_t i = 0; i < rows; ++i, a += channels, out += channels) {
-    AddNeon(a, b, channels, range, out);
-  }
-}
-
-void MultiplyChannelsNeon(const float* a, const float* b, size_t rows, size_t channels,
-                          FloatRange range, float* out) {
-  for (size_t i = 0; i < rows; ++i, a += channels, out += channels) {
-    MultiplyNeon(a, b, channels, range, out);
-  }
-}
-
-void ClampNeon(const float* in, size_t count, FloatRange range, float* out) {
-  const size_t at = ForClamped(
-      count, range, [in](size_t c) { return vld1q_f32(in + c); }, out);
-  ClampAll(in + at, count - at, range, out + at);
-}
-
-void PreluNeon(const float* in, const float* slopes, size_t rows, size_t channels, float* out) {
-  for (size_t i = 0; i < rows; ++i, in += channels, out += channels) {
-    const auto value = [&](size_t c) {
-      return PreluVector(vld1q_f32(in + c), vld1q_f32(slopes + c));
-    };
-    const size_t c = ForVectors(channels, value, out);
-    Prelu(in + c, slopes + c, 1, channels - c, out + c);
-  }
-}
-
-// Returns `tap + at` in one register. gcc 12 would address the tap's vectors by two registers,
-// which cannot load pairs.
-template <typename T>
-inline const T* From(const T* tap, size_t at) {
-  tap += at;
-  asm("" : "+r"(tap));
-  return tap;
-}
-
-// A greater value replaces the one before; FMAX would prefer NaN, and FMAXNM would prefer numbers.
-// finish(x, at) turns a tap's vector into the values to compare.
-template <size_t kVectors, typename Finish>
-inline void MaxBlock(const float* const* taps, size_t tap_count, size_t at, const Finish& finish,
-                     float* out) {
-  float32x4_t most[kVectors];
-  const float* first = taps[0] + at;
-#pragma GCC unroll 8
-  for (size_t v = 0; v < kVectors; ++v) {
-    most[v] = finish(vld1q_f32(first + v * kLanes), at + v * kLanes);
-  }
-  for (size_t tap = 1; tap < tap_count; ++tap) {
-    const float* from = From(taps[tap], at);
-    float32x4_t x[kVectors];
-#pragma GCC unroll 8
-    for (size_t v = 0; v < kVectors; ++v) {
-      x[v] = finish(vld1q_f32(from + v * kLanes), at + v * kLanes);
-    }
-#pragma GCC unroll 8
-    for (size_t v = 0; v < kVectors; ++v) {
-      most[v] = vbslq_f32(vcgtq_f32(x[v], most[v]), x[v], most[v]);
-    }
-  }
-#pragma GCC unroll 8
-  for (size_t v = 0; v < kVectors; ++v) vst1q_f32(out + at + v * kLanes, most[v]);
-}
-
-// Returns the first value that is left.
-template <typename Finish>
-inline size_t MaxBlocks(const float* const* taps, size_t tap_count, size_t count,
-                        const Finish& finish, float* out) {
-  size_t at = 0;
-  for (; at + kBlock <= count; at += kBlock) {
-    MaxBlock<kBlockVectors>(taps, tap_count, at, finish, out);
-  }
-  for (; at + kLanes <= count; at += kLanes) MaxBlock<1>(taps, tap_count, at, finish, out);
-  return at;
-}
-
-void MaxFloatNeon(const float* const* taps, size_t tap_count, size_t count, float* out) {
-  const auto same = [](float32x4_t x, size_t) { return x; };
-  size_t at = MaxBlocks(taps, tap_count, count, same, out);
-  for (; at < count; ++at) {
-    float most = taps[0][at];
-    for (size_t tap = 1; tap < tap_count; ++tap) {
-      most = taps[tap][at] > most ? taps[tap][at] : most;
-    }
-    out[at] = most;
-  }
-}
-
-void MaxProductsNeon(const float* const* taps, size_t tap_count, const float* factors, size_t count,
-                     float* out) {
-  const auto product = [factors](float32x4_t x, size_t at) {
-    return vmulq_f32(x, vld1q_f32(factors + at));
-  };
-  const size_t done = MaxBlocks(taps, tap_count, count, product, out);
-  MaxProductsFrom(done, taps, tap_count, factors, count, out);
-}
-
-template <size_t kVectors>
-inline void MaxBitsBlock(const uint32_t* const* taps, size_t tap_count, size_t at, uint32_t* out) {
-  uint32x4_t most[kVectors];
-  const uint32_t* first = taps[0] + at;
-#pragma GCC unroll 8
-  for (size_t v = 0; v < kVectors; ++v) most[v] = vld1q_u32(first + v * kLanes);
-  for (size_t tap = 1; tap < tap_count; ++tap) {
-    const uint32_t* from = From(taps[tap], at);
-#pragma GCC unroll 8
-    for (size_t v = 0; v < kVectors; ++v) {  // 1 is -1
-      most[v] = vandq_u32(most[v], vld1q_u32(from + v * kLanes));
-    }
-  }
-#pragma GCC unroll 8
-  for (size_t v = 0; v < kVectors; ++v) vst1q_u32(out + at + v * kLanes, most[v]);
-}
-
-void MaxBitsNeon(const uint32_t* const* taps, size_t tap_count, size_t words, uint32_t* out) {
-  size_t at = 0;
-  for (; at + kBlock <= words; at += kBlock) {
-    MaxBitsBlock<kBlockVectors>(taps, tap_count, at, out);
-  }
-  for (; at + kLanes <= words; at += kLanes) MaxBitsBlock<1>(taps, tap_count, at, out);
-  for (; at + 2 <= words; at += 2) {  // a pixel of 64 channels is two words
-    uint32x2_t most = vld1_u32(taps[0] + at);
-    for (size_t tap = 1; tap < tap_count; ++tap) most = vand_u32(most, vld1_u32(taps[tap] + at));
-    vst1_u32(out + at, most);
-  }
-  if (at < words) {
-    uint32_t most = taps[0][at];
-    for (size_t tap = 1; tap < tap_count; ++tap) most &= taps[tap][at];
-    out[at] = most;
-  }
+constexpr PixelOps WithNeon() {
+  PixelOps ops = WithVectors<Vec4>();
+  ops.to_float = ToFloatNeon;
+  ops.to_int8 = ToInt8Neon;
+  ops.to_bits = ToBitsNeon;
+  ops.bitpack_float = BitpackFloatNeon;
+  ops.bitpack_float_limits = BitpackFloatLimitsNeon;
+  ops.bitpack_int8 = BitpackInt8Neon;
+  ops.bitpack_bool = BitpackBoolNeon;
+  ops.unpack_float = UnpackFloatNeon;
+  ops.unpack_int8 = UnpackInt8Neon;
+  ops.unpack_bool = UnpackBoolNeon;
+  ops.max_bits = MaxBitVectors<VecOfWords>;
+  return ops;
 }
 
 }  // namespace
 
-constexpr PixelOps kPixelOpsNeon = {
-    .add_shifted = AddShifted,
-    .to_float = ToFloatNeon,
-    .to_int8 = ToInt8Neon,
-    .to_bits = ToBitsNeon,
-    .round_sums = RoundSums,
-    .bitpack_float = BitpackFloatNeon,
-    .bitpack_float_limits = BitpackFloatLimitsNeon,
-    .bitpack_int8 = BitpackInt8Neon,
-    .bitpack_bool = BitpackBoolNeon,
-    .unpack_float = UnpackFloatNeon,
-    .unpack_int8 = UnpackInt8Neon,
-    .unpack_bool = UnpackBoolNeon,
-    .max_bits = MaxBitsNeon,
-    .max_float = MaxFloatNeon,
-    .max_products = MaxProductsNeon,
-    .average = Average,
-    .dense = Dense,
-    .add = AddNeon,
-    .multiply = MultiplyNeon,
-    .add_channels = AddChannelsNeon,
-    .multiply_channels = MultiplyChannelsNeon,
-    .clamp = ClampNeon,
-    .prelu = PreluNeon,
-};
+constexpr PixelOps kPixelOpsNeon = WithNeon();
 
 }  // namespace larq_engine
