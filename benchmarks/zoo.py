@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.contenders import HERE, NO_PEERS, PEERS_PYTHON, TENSORFLOW_OF_LCE, have_peers
+from benchmarks.result_files import as_lines
 
 ROOT = HERE.parent
 LCE_FACTS = ROOT / "tests" / "converter" / "data" / "lce_zoo.json"
@@ -194,7 +195,7 @@ def record_lce(names: Sequence[str]) -> None:
     for name in names:
         print(f"{name} ...", file=sys.stderr, flush=True)
         models[name] = _examine_lce(name)
-        LCE_FACTS.write_text(json.dumps(models, indent=1, sort_keys=True) + "\n")
+        LCE_FACTS.write_text(as_lines(dict(sorted(models.items()))))
 
 
 def _examine_lce(name: str) -> Record:
