@@ -5,6 +5,13 @@ from collections.abc import Iterator
 import pytest
 
 from larq_engine.converter import rules_binary
+from tests.converter.graphs import Net
+
+
+@pytest.fixture
+def net() -> Net:
+    """Returns a network without operators, to which the test adds some."""
+    return Net()
 
 
 @pytest.fixture(scope="module", autouse=True)

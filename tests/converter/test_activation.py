@@ -51,15 +51,13 @@ _PRELU = {
 
 
 @pytest.mark.parametrize("form", _PRELU)
-def test_prelu(form, rng):
-    net = Net()
+def test_prelu(net, form, rng):
     x = net.input(*_SHAPE)
     converted = convert_and_compare(net, _PRELU[form](net, x), inputs=[edges(rng, *_SHAPE)])
     assert converted.kinds == ["PRELU"]
 
 
-def test_prelu_of_rows(rng):
-    net = Net()
+def test_prelu_of_rows(net, rng):
     x = net.input(3, 6)
     converted = convert_and_compare(net, _PRELU["difference"](net, x), inputs=[edges(rng, 3, 6)])
     assert converted.kinds == ["PRELU"]
@@ -97,15 +95,13 @@ _NOT_PRELU = {
 
 
 @pytest.mark.parametrize("form", _NOT_PRELU)
-def test_not_prelu(form, rng):
-    net = Net()
+def test_not_prelu(net, form, rng):
     x = net.input(*_SHAPE)
     converted = convert_and_compare(net, _NOT_PRELU[form](net, x), inputs=[edges(rng, *_SHAPE)])
     assert "PRELU" not in converted.kinds
 
 
-def test_prelu_before_a_sign_becomes_thresholds(rng):
-    net = Net()
+def test_prelu_before_a_sign_becomes_thresholds(net, rng):
     y = net.conv(net.sign(net.input(*_SHAPE)), signs(rng, 6, 3, 3, 6))
     y = _prelu("SUB", np.abs(_SLOPES))(net, net.op("ADD", y, 0.5))
     y = net.conv(net.sign(y), signs(rng, 2, 1, 1, 6))
@@ -145,9 +141,8 @@ _CLAMPS = {
 
 
 @pytest.mark.parametrize("form", _CLAMPS)
-def test_clamp_written_with_where(form, rng):
+def test_clamp_written_with_where(net, form, rng):
     build, kind = _CLAMPS[form]
-    net = Net()
     x = net.input(*_SHAPE)
     data = edges(rng, *_SHAPE)
     assert convert_and_compare(net, build(net, x), inputs=[data]).kinds == [kind]
@@ -167,8 +162,7 @@ def _choose(*values: object):
 
 
 @pytest.mark.parametrize("values", [(2.0, "x"), (1.0, "abs"), (1.0, 0.5)])
-def test_other_choices_are_no_clamp(values, rng):
-    net = Net()
+def test_other_choices_are_no_clamp(net, values, rng):
     x = net.input(*_SHAPE)
     y = net.op("ABS", _choose(*values)(net, x))
     assert "SELECT_V2" in convert_and_compare(net, y, inputs=[edges(rng, *_SHAPE)]).kinds
@@ -184,10 +178,9 @@ _SCALES_OF_CLAMPS = {
 
 @pytest.mark.parametrize("case", _SCALES_OF_CLAMPS)
 @pytest.mark.parametrize("comparison", ["GREATER", "LESS"])
-def test_clamp_of_quantized_values(case, comparison):
+def test_clamp_of_quantized_values(net, case, comparison):
     """The comparison is of real numbers, but bytes are chosen, so all scales must be the same."""
     (of_x, of_bound, of_choice, of_result), becomes_one_operator = _SCALES_OF_CLAMPS[case]
-    net = Net()
     x = net.input(1, 16, 16, 1, dtype=np.int8, scale=of_x, zero_point=3)
     ten = np.full((1, 1, 1, 1), 10, np.int8)
     bound, choice = (

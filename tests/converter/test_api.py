@@ -128,9 +128,8 @@ def test_impossible_int8_range(int8_range):
         check_int8_range(int8_range)
 
 
-def test_numbers_beside_the_layers(rng):
+def test_numbers_beside_the_layers(net, rng):
     """Operators of scalars beside the layers do no harm."""
-    net = Net()
     x = net.input(1, 5, 5, 8)
     y = net.conv(net.sign(x), signs(rng, 4, 3, 3, 8))
     total = net.op("SUM", x, np.array([0, 1, 2, 3], np.int32), shape=())

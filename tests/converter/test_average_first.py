@@ -9,7 +9,7 @@ from larq_engine.converter import schema
 from larq_engine.converter.convert import rewrite
 from larq_engine.converter.options import Options
 from larq_engine.converter.schema import ACTIVATION, PADDING
-from tests.converter.graphs import Net, convert, convert_and_compare, signs, steps
+from tests.converter.graphs import convert, convert_and_compare, signs, steps
 
 # All numbers are whole or powers of two, so that nothing rounds.
 _SIZE, _CHANNELS = 4, 6
@@ -79,8 +79,7 @@ def _convert(net, rng, x, scaled, average, **options):
         ("MUL", (np.float32(0.5), "x")),
     ],
 )
-def test_goes_before_constants(average, kind, operands, rng):
-    net = Net()
+def test_goes_before_constants(net, average, kind, operands, rng):
     x = _input(net)
     operands = [x if isinstance(operand, str) else operand for operand in operands]
     scaled = net.op(kind, *operands)
@@ -88,8 +87,7 @@ def test_goes_before_constants(average, kind, operands, rng):
     assert read.name == "input_0"
 
 
-def test_its_activation_comes_last(rng):
-    net = Net()
+def test_its_activation_comes_last(net, rng):
     x = _input(net)
     scaled = net.op("ADD", net.op("MUL", x, _FACTORS), _FACTORS)
     average = functools.partial(_pool, activation="RELU")
@@ -97,9 +95,8 @@ def test_its_activation_comes_last(rng):
     assert read.name == "input_0"
 
 
-def test_signs_take_in_what_the_average_leaves(rng):
+def test_signs_take_in_what_the_average_leaves(net, rng):
     """Nobody but the sign then reads the batch norm, so the plug-in's LceQuantize computes it."""
-    net = Net()
     x = _input(net)
     scaled = net.op("ADD", net.op("MUL", x, _FACTORS), _FACTORS)
     converted, read = _convert(net, rng, x, scaled, _mean)
@@ -109,18 +106,16 @@ def test_signs_take_in_what_the_average_leaves(rng):
     assert len(quantize.inputs[0].consumers) == 1
 
 
-def test_stays_where_no_sign_gains(rng):
+def test_stays_where_no_sign_gains(net, rng):
     """An earlier average rounds differently, which is not worth it if no sign gains."""
-    net = Net()
     x = _input(net)
     y = _mean(net, net.op("MUL", x, _FACTORS))
     converted = convert_and_compare(net, y, inputs=[steps(rng, *x.shape)])
     assert converted.kinds == ["MUL", "MEAN"]
 
 
-def test_stays_where_samples_can_make_it_int8(rng):
+def test_stays_where_samples_can_make_it_int8(net, rng):
     """An earlier average would be rounded to int8 before it is scaled."""
-    net = Net()
     x = _input(net)
     scaled = net.op("MUL", x, _FACTORS)
     (graph,) = schema.read(net.finish(_sign(net, rng, scaled), _mean(net, scaled))).graphs
@@ -129,9 +124,8 @@ def test_stays_where_samples_can_make_it_int8(rng):
     assert mean.inputs[0].producer.kind == "MUL"
 
 
-def test_other_readers_may_have_any_shape(rng):
+def test_other_readers_may_have_any_shape(net, rng):
     """If the file leaves the result's shape open, the shape has no dimensions."""
-    net = Net()
     x, other = _input(net), net.input(1, _SIZE, _SIZE, _CHANNELS)
     product = net.op("MUL", x, _FACTORS)
     outputs = _mean(net, product), net.op("ADD", product, other, shape=())
@@ -148,32 +142,28 @@ def test_other_readers_may_have_any_shape(rng):
         ("ABS", ("x",)),
     ],
 )
-def test_stays_behind_other_functions(kind, operands, rng):
-    net = Net()
+def test_stays_behind_other_functions(net, kind, operands, rng):
     x = _input(net)
     operands = [x if isinstance(operand, str) else operand for operand in operands]
     _, read = _convert(net, rng, x, net.op(kind, *operands), _mean)
     assert read.producer.kind == kind
 
 
-def test_stays_behind_an_activation(rng):
-    net = Net()
+def test_stays_behind_an_activation(net, rng):
     x = _input(net)
     scaled = net.op("ADD", x, _FACTORS, fusedActivationFunction=ACTIVATION["RELU_N1_TO_1"])
     _, read = _convert(net, rng, x, scaled, _mean)
     assert read.producer.kind == "ADD"
 
 
-def test_stays_behind_where_channels_are_averaged(rng):
-    net = Net()
+def test_stays_behind_where_channels_are_averaged(net, rng):
     x = _input(net)
     average = functools.partial(_mean, axes=(1, 2, 3))
     _, read = _convert(net, rng, x, net.op("MUL", x, _FACTORS * 96), average)
     assert read.producer.kind == "MUL"
 
 
-def test_stays_behind_what_others_than_signs_read(rng):
-    net = Net()
+def test_stays_behind_what_others_than_signs_read(net, rng):
     x = _input(net)
     product = net.op("MUL", x, _FACTORS)
     scaled = net.op("ADD", product, _FACTORS)
@@ -183,16 +173,14 @@ def test_stays_behind_what_others_than_signs_read(rng):
     assert mean.inputs[0].producer.kind == "MUL"  # behind the ADD, which only signs read
 
 
-def test_stays_behind_an_output(rng):
-    net = Net()
+def test_stays_behind_an_output(net, rng):
     x = _input(net)
     scaled = net.op("MUL", x, _FACTORS)
     converted = convert_and_compare(net, _mean(net, scaled), scaled, inputs=[steps(rng, *x.shape)])
     assert converted.kinds == ["MUL", "MEAN"]
 
 
-def test_keeps_as_many_values_where_they_are(rng):
-    net = Net()
+def test_keeps_as_many_values_where_they_are(net, rng):
     x = _input(net)
     average = functools.partial(_pool, window=1)
     _, read = _convert(net, rng, x, net.op("MUL", x, _FACTORS), average)

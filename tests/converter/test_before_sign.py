@@ -127,9 +127,8 @@ def _float(number: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("form", [*_SHORTER, *_STAYS])
-def test_before_a_sign(form, rng):
+def test_before_a_sign(net, form, rng):
     build, left = _SHORTER[form] if form in _SHORTER else (_STAYS[form], None)
-    net = Net()
     x = net.input(*_SHAPE)
     y = build(net, x)
     # Stock hosts differ among themselves if small numbers matter.
@@ -156,9 +155,8 @@ def test_values_that_others_read(rng):
         assert sorted(converted.kinds) == sorted([*kinds, "ABS", "LceQuantize", "LceBconv2d"])
 
 
-def test_one_sign_of_several_clamps(rng):
+def test_one_sign_of_several_clamps(net, rng):
     """Two layers, only one of which clamps, share one sign."""
-    net = Net()
     x = net.input(1, 5, 5, _CHANNELS)
     both = [x, net.op("RELU_N1_TO_1", x)]
     outputs = [net.conv(net.sign(y), signs(rng, 32, 3, 3, _CHANNELS)) for y in both]

@@ -159,9 +159,8 @@ def _layer_of(net: Net, x: Value, rng: np.random.Generator) -> Value:
 
 
 @pytest.mark.parametrize("move", _ON_WORDS)
-def test_moves_words(move, rng):
+def test_moves_words(net, move, rng):
     build, channels, moved = _ON_WORDS[move]
-    net = Net()
     x = net.input(1, 6, 4, channels)
     y = _layer_of(net, build(net, net.sign(x)), rng)
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
@@ -169,9 +168,8 @@ def test_moves_words(move, rng):
 
 
 @pytest.mark.parametrize("move", _ON_FLOATS)
-def test_moves_floats(move, rng):
+def test_moves_floats(net, move, rng):
     build, channels, moved = _ON_FLOATS[move]
-    net = Net()
     x = net.input(1, 6, 4, channels)
     y = _layer_of(net, build(net, net.sign(x)), rng)
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
@@ -204,11 +202,10 @@ _FORMS: dict[str, tuple[_Move, set[float]]] = {
 
 @pytest.mark.parametrize("form", _FORMS)
 @pytest.mark.parametrize("move", [*_ON_WORDS, *_ON_FLOATS])
-def test_moves_other_forms_of_binary_values(move, form, rng):
+def test_moves_other_forms_of_binary_values(net, move, form, rng):
     """A pad is moved across the sign only if its number is one of the two values."""
     build, channels, _ = (_ON_WORDS | _ON_FLOATS)[move]
     make, pair = _FORMS[form]
-    net = Net()
     x = net.input(1, 6, 4, channels)
     y = _layer_of(net, build(net, make(net, x)), rng)
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
@@ -247,9 +244,8 @@ def test_concatenation(channels, axis, kinds, rng):
 
 
 @pytest.mark.parametrize("channels", [5, 64])
-def test_concatenation_of_differently_written_signs(channels, rng):
+def test_concatenation_of_differently_written_signs(net, channels, rng):
     """A sign, a comparison with a bound and a condition are concatenated."""
-    net = Net()
     inputs = [net.input(1, 4, 4, channels) for _ in range(3)]
     bounded = net.op("GREATER", inputs[1], 0.25, dtype=np.bool_)
     condition = net.op("EQUAL", inputs[2], 0.25, dtype=np.bool_)
@@ -265,10 +261,9 @@ def test_concatenation_of_differently_written_signs(channels, rng):
 
 @pytest.mark.parametrize("channels", [5, 64])
 @pytest.mark.parametrize("name", ["step", "condition", "bound", "0 or 3", "3 or -1", "sign"])
-def test_concatenation_with_the_opposite(name, channels, rng):
+def test_concatenation_with_the_opposite(net, name, channels, rng):
     """In concat(s(a), -s(b)) the values are the same, but the second is larger where s is -1."""
     make = (_FORMS | {"sign": (lambda net, x: net.sign(x), {1.0, -1.0})})[name][0]
-    net = Net()
     a, b = (net.input(1, 4, 4, channels) for _ in range(2))
     low, high = {"step": (0, 1), "0 or 3": (0, 3), "3 or -1": (-1, 3)}.get(name, (-1, 1))
     opposite = net.op("SUB", float(low + high), make(net, b))
@@ -301,32 +296,28 @@ def _above(net: Net, x: Value) -> Value:
 
 
 @pytest.mark.parametrize("make", [_turned_sign, _above])
-def test_max_pool_of_signs_turned_round(make, rng):
-    net = Net()
+def test_max_pool_of_signs_turned_round(net, make, rng):
     x = net.input(1, 6, 6, 32)
     y = _layer_of(net, net.max_pool(make(net, x)), rng)
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
     assert converted.kinds[-3:] == ["LceQuantize", "LceBMaxPool2d", "LceBconv2d"]
 
 
-def test_max_pool_with_activation(rng):
-    net = Net()
+def test_max_pool_with_activation(net, rng):
     x = net.input(1, 6, 6, 32)
     y = _layer_of(net, net.max_pool(net.sign(x), activation="RELU"), rng)
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
     assert not any(kind.startswith("LceB") for kind in converted.kinds)
 
 
-def test_max_pool_for_xcore_is_of_floats(rng):
-    net = Net()
+def test_max_pool_for_xcore_is_of_floats(net, rng):
     x = net.input(1, 6, 6, 32)
     y = _layer_of(net, net.max_pool(net.sign(x)), rng)
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)], target="xcore")
     assert converted.kinds == ["MAX_POOL_2D", "LceQuantize", "LceBconv2d"]
 
 
-def test_position_that_is_no_constant(rng):
-    net = Net()
+def test_position_that_is_no_constant(net, rng):
     x, begin = net.input(1, 6, 4, 5), net.input(4, dtype=np.int32)
     part = net.op("SLICE", net.sign(x), begin, _integers(1, 3, 3, 5), shape=(1, 3, 3, 5))
     converted = convert_and_compare(
@@ -336,9 +327,8 @@ def test_position_that_is_no_constant(rng):
     assert "moves values to is computed when the model runs" in converted.reason
 
 
-def test_value_moved_for_two_layers_is_moved_once(rng):
+def test_value_moved_for_two_layers_is_moved_once(net, rng):
     """This includes an operator of several results, of which two layers read one each."""
-    net = Net()
     x = net.input(1, 6, 4, 6)
     moved = net.transpose(net.sign(x), 0, 3, 1, 2)
     halves = net.split(net.sign(x), 2, 3)
@@ -348,8 +338,7 @@ def test_value_moved_for_two_layers_is_moved_once(rng):
     assert counts == {"TRANSPOSE": 1, "SPLIT": 1, "LceQuantize": 3, "LceBconv2d": 4}
 
 
-def test_different_poolings_of_one_sign(rng):
-    net = Net()
+def test_different_poolings_of_one_sign(net, rng):
     s = net.sign(net.input(1, 6, 6, 32))
     pooled = [net.max_pool(s, window) for window in ((2, 2), (3, 3), (2, 2))]
     outputs = [_layer_of(net, value, rng) for value in pooled]
@@ -357,8 +346,7 @@ def test_different_poolings_of_one_sign(rng):
     assert converted.kinds.count("LceBMaxPool2d") == 2
 
 
-def test_the_same_bound_is_subtracted_once(rng):
-    net = Net()
+def test_the_same_bound_is_subtracted_once(net, rng):
     x = net.input(1, 6, 6, 32)
     values = []
     for bound in (0.25, 0.25, 1.0):

@@ -36,8 +36,7 @@ _PADS: dict[str, tuple[dict[str, Any], float | None]] = {
 
 @pytest.mark.parametrize("scale", [0.75, -0.75])
 @pytest.mark.parametrize("pads", _PADS)
-def test_convolution(pads, scale, rng):
-    net = Net()
+def test_convolution(net, pads, scale, rng):
     x = net.input(2, 7, 6, 5)
     options, fill = _PADS[pads]
     y = _two(net, x, scale, 0.25)
@@ -51,17 +50,15 @@ def test_convolution(pads, scale, rng):
     assert [layer.became for layer in converted.layers] == ["binary"]
 
 
-def test_plain_weights_and_a_border(rng):
+def test_plain_weights_and_a_border(net, rng):
     """Only the inputs have a centre."""
-    net = Net()
     x = net.input(1, 6, 6, 5)
     y = net.conv(_two(net, x, 0.75, 0.25), signs(rng, 8, 3, 3, 5), padding="SAME")
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
     assert converted.kinds == ["LceQuantize", "LceBconv2d", "ADD"]
 
 
-def test_dense_layer(rng):
-    net = Net()
+def test_dense_layer(net, rng):
     x = net.input(3, 40)
     y = net.dense(net.sign(x), _weights(rng, 8, 40), steps(rng, 8))
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
@@ -69,9 +66,8 @@ def test_dense_layer(rng):
     assert kinds == ["LceQuantize", "LceBconv2d", "LceBconv2d", "MUL", "ADD"]
 
 
-def test_numbers_that_are_no_powers_of_two(rng):
+def test_numbers_that_are_no_powers_of_two(net, rng):
     """Sums of such numbers round, so the conversion's own check compares them."""
-    net = Net()
     x = net.input(1, 6, 6, 32)
     high, low = rng.normal(size=(2, 8, 1, 1, 1)).astype(np.float32)
     weights = np.where(signs(rng, 8, 3, 3, 32) > 0, high, low)
@@ -82,9 +78,8 @@ def test_numbers_that_are_no_powers_of_two(rng):
 
 @pytest.mark.parametrize("least", [-1, -3, -8])
 @pytest.mark.parametrize("inputs", ["signs", "two bits"])
-def test_whole_numbers_times_a_size(least, inputs, rng):
+def test_whole_numbers_times_a_size(net, least, inputs, rng):
     """Ternary and other whole weights of Brevitas and QONNX have 0 and even numbers among them."""
-    net = Net()
     x = net.input(2, 7, 6, 40)
     if inputs == "signs":
         data = net.sign(x)
@@ -103,8 +98,7 @@ def test_whole_numbers_times_a_size(least, inputs, rng):
     assert (layer.became, layer.weight_bits) == ("binary", bits)
 
 
-def test_border_of_an_open_image_stays_in_float(rng):
-    net = Net()
+def test_border_of_an_open_image_stays_in_float(net, rng):
     x = net.input(1, 6, 6, 5)
     two = _two(net, x, 0.75, 0.25)
     y = net.conv(two, _weights(rng, 8, 3, 3, 5), padding="SAME")
@@ -132,8 +126,7 @@ def _third(weights: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("case", _STAYS)
-def test_stays(case, rng):
-    net = Net()
+def test_stays(net, case, rng):
     x = net.input(1, 6, 6, 4)
     change, fill = _STAYS[case]
     y = _two(net, x, 0.75, 0.25)

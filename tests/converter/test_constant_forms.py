@@ -3,16 +3,15 @@
 import numpy as np
 import pytest
 
-from tests.converter.graphs import Net, convert_and_compare, edges, signs, steps
+from tests.converter.graphs import convert_and_compare, edges, signs, steps
 
 _CHANNELS = np.array([0.5, -2.0, 4.0, 0.25, -1.0], np.float32)
 
 
 @pytest.mark.parametrize("kind", ["ADD", "SUB", "MUL", "DIV", "MINIMUM", "MAXIMUM"])
 @pytest.mark.parametrize("first", [False, True])
-def test_constant_of_each_channel_in_every_pixel(kind, first, rng):
+def test_constant_of_each_channel_in_every_pixel(net, kind, first, rng):
     """PyTorch's bias.expand_as(x) is exported in this form."""
-    net = Net()
     x = net.input(2, 4, 3, 5)
     whole = np.broadcast_to(_CHANNELS, (2, 4, 3, 5)).copy()
     y = net.op(kind, *([whole, x] if first else [x, whole]))
@@ -21,8 +20,7 @@ def test_constant_of_each_channel_in_every_pixel(kind, first, rng):
     assert constant.shape == (1, 1, 1, 5)
 
 
-def test_such_a_constant_goes_into_the_layer(rng):
-    net = Net()
+def test_such_a_constant_goes_into_the_layer(net, rng):
     x = net.input(1, 6, 6, 32)
     y = net.conv(net.sign(x), signs(rng, 5, 3, 3, 32))
     y = net.op("ADD", y, np.broadcast_to(_CHANNELS, (1, 4, 4, 5)).copy())
@@ -39,16 +37,14 @@ _STAYS = {
 
 
 @pytest.mark.parametrize("case", _STAYS)
-def test_what_repeats_to_the_bit(case, rng):
-    net = Net()
+def test_what_repeats_to_the_bit(net, case, rng):
     x = net.input(2, 2)
     data, shape = _STAYS[case]
     converted = convert_and_compare(net, net.op("MUL", x, data), inputs=[steps(rng, 2, 2)])
     assert converted.op("MUL").inputs[1].shape == shape
 
 
-def test_constant_that_makes_the_shape_stays(rng):
-    net = Net()
+def test_constant_that_makes_the_shape_stays(net, rng):
     x = net.input(1, 5)
     y = net.op("ADD", x, np.broadcast_to(_CHANNELS, (3, 5)).copy())
     converted = convert_and_compare(net, y, inputs=[steps(rng, 1, 5)])
@@ -56,9 +52,8 @@ def test_constant_that_makes_the_shape_stays(rng):
 
 
 @pytest.mark.parametrize("kind", ["MEAN", "SUM", "REDUCE_MAX"])
-def test_axis_that_is_a_number(kind, rng):
+def test_axis_that_is_a_number(net, kind, rng):
     """Keras' GlobalAveragePooling1D has such an axis; XNNPACK takes only lists."""
-    net = Net()
     x = net.input(1, 8, 5)
     y = net.op(kind, x, np.array(1, np.int32), shape=(1, 5), keepDims=False)
     converted = convert_and_compare(net, y, inputs=[steps(rng, *x.shape)])

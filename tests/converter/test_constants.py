@@ -189,9 +189,8 @@ def _half(net: Net, array: np.ndarray) -> Value:
     return net.op("DEQUANTIZE", array.astype(np.float16), shape=array.shape)
 
 
-def test_binary_weights_of_float16(rng):
+def test_binary_weights_of_float16(net, rng):
     """Opposite values stay opposite in float16, so such weights become bits."""
-    net = Net()
     x = net.sign(net.input(1, 6, 6, 32))
     scale = rng.uniform(0.1, 0.2, (64, 1, 1, 1)).astype(np.float32)
     filters = _half(net, scale * signs(rng, 64, 3, 3, 32))
@@ -207,8 +206,7 @@ def test_binary_weights_of_float16(rng):
     assert (layer.bytes_before, layer.bytes_after) == (2 * 64 * 9 * 32, 64 * 9 * 4)
 
 
-def test_float_weights_of_float16_stay_so(rng):
-    net = Net()
+def test_float_weights_of_float16_stay_so(net, rng):
     x = net.input(1, 6, 6, 32)
     filters, bias = _half(net, steps(rng, 8, 3, 3, 32)), _half(net, steps(rng, 8))
     y = net.conv(x, filters, bias)
@@ -221,8 +219,7 @@ def test_float_weights_of_float16_stay_so(rng):
     assert "weights are not binary" in second.reason
 
 
-def test_binary_weights_of_float16_in_a_float_layer(rng):
-    net = Net()
+def test_binary_weights_of_float16_in_a_float_layer(net, rng):
     y = net.conv(net.input(1, 6, 6, 32), _half(net, 0.5 * signs(rng, 8, 3, 3, 32)))
     converted = convert_and_compare(net, y, inputs=[steps(rng, 1, 6, 6, 32)])
     assert converted.kinds == ["LceUnpackWeights", "CONV_2D"]
@@ -231,9 +228,8 @@ def test_binary_weights_of_float16_in_a_float_layer(rng):
 
 
 @pytest.mark.parametrize("kind", ["BROADCAST_TO", "FILL"])
-def test_arrays_of_one_number(kind, rng):
+def test_arrays_of_one_number(net, kind, rng):
     """Bounds, factors and branches of a sign become numbers; elsewhere the operator stays."""
-    net = Net()
     shape = (1, 32, 32, 32)
     x = net.input(*shape)
 
@@ -273,16 +269,14 @@ def test_not_folded(case):
     assert len(graph.ops) == 1
 
 
-def test_operator_of_an_input_is_not_folded():
-    net = Net()
+def test_operator_of_an_input_is_not_folded(net):
     y = net.op("ADD", net.input(2, 4), _FLOATS)
     (graph,) = schema.read(net.finish(y)).graphs
     assert fold_constants(graph) == 0
 
 
-def test_quantized_values_are_not_folded():
+def test_quantized_values_are_not_folded(net):
     """An addition of quantized integers also rescales them."""
-    net = Net()
     data = np.array([[1, 2]], np.int8)
     x = [net.builder.constant(data, scale=0.5) for _ in range(2)]
     y = net.builder.tensor((1, 2), np.int8, scale=0.25)
@@ -302,9 +296,8 @@ def test_shape_of_a_value_is_known_unless_it_is_open():
             np.testing.assert_array_equal(graph.outputs[0].data, [3, 4, 6])
 
 
-def test_flatten_of_a_fixed_batch(rng):
+def test_flatten_of_a_fixed_batch(net, rng):
     """TensorFlow writes SHAPE, STRIDED_SLICE and PACK before the RESHAPE of a flattening."""
-    net = Net()
     x = net.input(2, 3, 4, 32)
     shape = net.op("SHAPE", x, shape=(4,), dtype=np.int32, outType=2)
     batch = net.op(
@@ -319,9 +312,8 @@ def test_flatten_of_a_fixed_batch(rng):
     assert converted.kinds == ["LceQuantize", "LceBconv2d", "RESHAPE"]
 
 
-def test_weights_that_are_still_to_be_computed(rng):
+def test_weights_that_are_still_to_be_computed(net, rng):
     """TensorFlow leaves signs of a large kernel and their product with scales to the runtime."""
-    net = Net()
     x = net.input(1, 5, 5, 6)
     latent = net.constant(rng.normal(size=(3, 3, 6, 8)).astype(np.float32))
     scale = np.resize(np.array([0.5, 2.0, 1.0], np.float32), 8)
@@ -335,9 +327,8 @@ def test_weights_that_are_still_to_be_computed(rng):
     assert converted.kinds == ["LceQuantize", "LceBconv2d"]
 
 
-def test_folding_makes_no_warning_of_what_overflows():
+def test_folding_makes_no_warning_of_what_overflows(net):
     """The runtime computes infinities without a warning, too."""
-    net = Net()
     y = net.op("DIV", net.op("MUL", np.full(4, 1e38, np.float32), 1e38), np.float32(0))
     content = net.finish(y)
     (graph,) = schema.read(content).graphs
@@ -346,8 +337,7 @@ def test_folding_makes_no_warning_of_what_overflows():
     np.testing.assert_array_equal(graph.outputs[0].data, run_stock(content, [])[0])
 
 
-def test_output_that_is_a_constant():
-    net = Net()
+def test_output_that_is_a_constant(net):
     content = net.finish(net.op("ADD", _FLOATS, _ROW), net.op("ABS", net.input(3)))
     converted = convert(content)
     assert converted.kinds == ["ABS"]

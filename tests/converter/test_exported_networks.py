@@ -169,9 +169,8 @@ class _Network:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_random_network(seed):
+def test_random_network(net, seed):
     rng = np.random.default_rng(seed)
-    net = Net()
     channels_first = bool(rng.integers(2))
     shape = (1, 32, 7, 6) if channels_first else (1, 7, 6, 32)
     image = _Image(net.input(*shape), channels_first)

@@ -93,9 +93,8 @@ def test_signs_that_a_stride_leaves_cost_the_host(taps, channels, pads, is_few, 
 
 
 @pytest.mark.parametrize(("size", "channels", "is_few"), [(4, 1, True), (6, 1, False)])
-def test_few_products_of_a_flattened_image(size, channels, is_few, rng):
+def test_few_products_of_a_flattened_image(net, size, channels, is_few, rng):
     """Filters are as large as a flattened image, and their lines are put together only once."""
-    net = Net()
     x = net.input(1, size, size, channels)
     depth = size * size * channels
     y = net.dense(net.reshape(net.sign(x), 1, depth), signs(rng, 10, depth))
@@ -109,9 +108,8 @@ def test_few_products_of_many_weights_are_stored_as_bits(rng):
     assert layer.became == "weights only"
 
 
-def test_few_products_of_few_weights(rng):
+def test_few_products_of_few_weights(net, rng):
     """Weights too few to be stored as bits are reported with the same reason."""
-    net = Net()
     x = net.input(3, 4)
     y = net.dense(net.sign(x), signs(rng, 2, 4))
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
@@ -122,8 +120,7 @@ def test_few_products_of_few_weights(rng):
 
 @pytest.mark.parametrize("own_signs", [False, True])
 @pytest.mark.parametrize("few_first", [False, True])
-def test_few_products_of_bits_that_another_layer_needs(few_first, own_signs, rng):
-    net = Net()
+def test_few_products_of_bits_that_another_layer_needs(net, few_first, own_signs, rng):
     x = net.input(1, 5, 6, 4)
     first = net.sign(x)
     second = net.sign(x) if own_signs else first
@@ -137,8 +134,7 @@ def test_few_products_of_bits_that_another_layer_needs(few_first, own_signs, rng
 
 
 @pytest.mark.parametrize("pooled", [False, True])
-def test_few_products_of_bits_that_a_layer_writes(pooled, rng):
-    net = Net()
+def test_few_products_of_bits_that_a_layer_writes(net, pooled, rng):
     x = net.input(1, 8, 8, 32)
     y = net.op("ADD", net.conv(net.sign(x), signs(rng, 4, 3, 3, 32)), steps(rng, 4))
     if pooled:
@@ -149,8 +145,7 @@ def test_few_products_of_bits_that_a_layer_writes(pooled, rng):
 
 
 @pytest.mark.parametrize("pooling", ["before the sign", "behind the sign"])
-def test_few_products_of_pooled_bits(pooling, rng):
-    net = Net()
+def test_few_products_of_pooled_bits(net, pooling, rng):
     x = net.input(1, 8, 8, 4)
     before = pooling == "before the sign"
     y = net.sign(net.max_pool(x)) if before else net.max_pool(net.sign(x))
@@ -159,9 +154,8 @@ def test_few_products_of_pooled_bits(pooling, rng):
     assert converted.kinds == ["LceQuantize", "LceBMaxPool2d", "LceBconv2d"]
 
 
-def test_few_products_whose_signs_the_next_layer_reads(rng):
+def test_few_products_whose_signs_the_next_layer_reads(net, rng):
     """The layer writes bits in place of 32 times as many floats."""
-    net = Net()
     x = net.input(1, 5, 6, 4)
     y = net.op("ADD", net.conv(net.sign(x), signs(rng, 64, 1, 1, 4)), steps(rng, 64))
     y = net.conv(net.sign(net.max_pool(y)), signs(rng, 8, 1, 1, 64))
@@ -169,9 +163,8 @@ def test_few_products_whose_signs_the_next_layer_reads(rng):
     assert converted.kinds == [*_QUANTIZED, "LceBMaxPool2d", "LceBconv2d"]
 
 
-def test_few_products_of_another_sign_than_the_hosts(rng):
+def test_few_products_of_another_sign_than_the_hosts(net, rng):
     """Hosts take long for signs in forms other than SIGN."""
-    net = Net()
     x = net.input(1, 5, 6, 4)
     truth = net.op("GREATER_EQUAL", x, 0.0, dtype=np.bool_)
     sign = net.op("SELECT_V2", truth, 1.0, -1.0)
@@ -179,18 +172,16 @@ def test_few_products_of_another_sign_than_the_hosts(rng):
     assert convert_and_compare(net, y, inputs=[edges(rng, *x.shape)]).kinds == _QUANTIZED
 
 
-def test_few_products_for_lce(rng):
+def test_few_products_for_lce(net, rng):
     """LCE's converter makes them binary."""
-    net = Net()
     x = net.input(1, 5, 6, 4)
     y = net.conv(net.sign(x), signs(rng, 8, 1, 1, 4))
     data = [edges(rng, *x.shape)]
     assert convert_and_compare(net, y, inputs=data, compatibility="lce").kinds == _QUANTIZED
 
 
-def test_few_products_of_two_numbers(rng):
+def test_few_products_of_two_numbers(net, rng):
     """Weights around a centre cost more than signs, so the layer has too few products."""
-    net = Net()
     x = net.input(1, 6, 6, 1)
     y = net.conv(net.sign(x), np.where(signs(rng, 8, 3, 3, 1) > 0, 2.0, 0.5).astype(np.float32))
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
@@ -208,9 +199,8 @@ def test_few_products_of_two_numbers(rng):
         (20, 2, 40, False),
     ],
 )
-def test_long_taps_of_few_channels(taps, channels, outputs, is_few, is_sequence, rng):
+def test_long_taps_of_few_channels(net, taps, channels, outputs, is_few, is_sequence, rng):
     """Filters of a line and few channels, as a Conv1D has, would bring bits together one by one."""
-    net = Net()
     x = net.input(1, 400, channels) if is_sequence else net.input(1, 1, 400, channels)
     signed = net.sign(x)
     image = net.reshape(signed, 1, 1, 400, channels) if is_sequence else signed

@@ -59,8 +59,7 @@ _TAKEN_IN = {
 
 @pytest.mark.parametrize("layer", _LAYERS)
 @pytest.mark.parametrize("after", _TAKEN_IN)
-def test_taken_in(layer, after, rng):
-    net = Net()
+def test_taken_in(net, layer, after, rng):
     x = net.input(1, 6, 6, 8)
     y = _TAKEN_IN[after](net, _LAYERS[layer](net, rng, x))
     converted = convert_and_compare(net, y, inputs=[steps(rng, *x.shape)])
@@ -84,8 +83,7 @@ _STAYS = {
 
 
 @pytest.mark.parametrize("after", _STAYS)
-def test_stays(after, rng):
-    net = Net()
+def test_stays(net, after, rng):
     x = net.input(1, 6, 6, 4)
     make, left = _STAYS[after]
     y = make(net, _conv(net, rng, x))
@@ -93,8 +91,7 @@ def test_stays(after, rng):
     assert converted.kinds == ["CONV_2D", *(["RELU", "ADD", "MUL"] if left is None else left)]
 
 
-def test_weights_of_two_layers_stay(rng):
-    net = Net()
+def test_weights_of_two_layers_stay(net, rng):
     x = net.input(1, 6, 6, 4)
     weights = net.constant(steps(rng, 8, 3, 3, 4))
     halves = [net.op("MUL", net.conv(x, weights), scale) for scale in (2.0, 4.0)]
@@ -102,18 +99,16 @@ def test_weights_of_two_layers_stay(rng):
     assert sorted(converted.kinds) == ["CONV_2D", "CONV_2D", "MUL", "MUL"]
 
 
-def test_depthwise_convolution_of_one_channel(rng):
+def test_depthwise_convolution_of_one_channel(net, rng):
     """PyTorch writes convolutions of sound and of gray images in this form."""
-    net = Net()
     x = net.input(1, 6, 6, 1)
     y = net.op("MUL", _depthwise(net, rng, x, channels=1), _POWERS)
     converted = convert_and_compare(net, y, inputs=[steps(rng, *x.shape)])
     assert converted.kinds == ["CONV_2D"]
 
 
-def test_convolution_of_sequences(rng):
+def test_convolution_of_sequences(net, rng):
     """Between layers, batch norms and poolings there are reshapes to three dimensions and back."""
-    net = Net()
     x = net.input(1, 1, 34, 4)
     y = net.conv(x, steps(rng, 32, 1, 3, 4))
     y = net.op("ADD", net.op("MUL", net.reshape(y, 1, 32, 32), 2.0), steps(rng, 32))
@@ -130,9 +125,8 @@ def test_convolution_of_sequences(rng):
 
 
 @pytest.mark.parametrize("kind", ["MAX_POOL_2D", "AVERAGE_POOL_2D"])
-def test_pooling_of_a_line_that_is_turned(kind, rng):
+def test_pooling_of_a_line_that_is_turned(net, kind, rng):
     """Keras' MaxPool1D pools along the height, but its Conv1D works along the width."""
-    net = Net()
     x = net.input(2, 1, 32, 4)
     y = net.conv(x, steps(rng, 8, 1, 3, 4))
     pooling = {"filterHeight": 2, "filterWidth": 1, "strideH": 2, "strideW": 1}
@@ -144,9 +138,8 @@ def test_pooling_of_a_line_that_is_turned(kind, rng):
     assert converted.kinds == ["CONV_2D", kind, "CONV_2D"]
 
 
-def test_reshape_of_open_sizes_stays(rng):
+def test_reshape_of_open_sizes_stays(net, rng):
     """A tensor with one shape in the file may have another when it runs."""
-    net = Net()
     x = net.input(1, 4, 4, 8)
     shaped = net.reshape(net.op("NEG", x), 1, 4, 4, 8)
     y = net.op("ABS", shaped)

@@ -102,9 +102,8 @@ def test_not_fused(chain, rng):
 
 @pytest.mark.parametrize("shape", [(8, 1, 1), (8, 8, 1), (1, 8, 1), (8, 8, 8)])
 @pytest.mark.parametrize("kind", ["MUL", "ADD"])
-def test_values_of_an_image_as_large_as_its_channels(kind, shape, rng):
+def test_values_of_an_image_as_large_as_its_channels(net, kind, shape, rng):
     """The constant has eight values and the layer eight channels, but not one for each."""
-    net = Net()
     x = net.input(1, 10, 10, 6)
     constant = _POWERS[np.indices(shape).sum(axis=0) % 8]
     y = net.op(kind, _layer(net, x, rng), constant)
@@ -112,9 +111,8 @@ def test_values_of_an_image_as_large_as_its_channels(kind, shape, rng):
     assert converted.kinds == ["LceQuantize", "LceBconv2d", kind]
 
 
-def test_constant_that_makes_more_of_one_channel(rng):
+def test_constant_that_makes_more_of_one_channel(net, rng):
     """[N, H, W, 1] times [8] has eight channels; the layer has one multiplier for its only one."""
-    net = Net()
     x = net.input(1, 5, 5, 6)
     y = net.op("MUL", net.conv(net.sign(x), signs(rng, 1, 3, 3, 6)), _POWERS)
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
@@ -123,8 +121,7 @@ def test_constant_that_makes_more_of_one_channel(rng):
 
 @pytest.mark.parametrize("activation", ["RELU", "RELU6", "RELU_N1_TO_1"])
 @pytest.mark.parametrize(("kind", "constant"), [("ADD", _SHIFTS), ("MUL", 1.0)])
-def test_activation_fused_in_arithmetic(kind, constant, activation, rng):
-    net = Net()
+def test_activation_fused_in_arithmetic(net, kind, constant, activation, rng):
     x = net.input(1, 5, 5, 6)
     y = _layer(net, x, rng)
     y = net.op(kind, y, constant, fusedActivationFunction=ACTIVATION[activation])
@@ -134,9 +131,8 @@ def test_activation_fused_in_arithmetic(kind, constant, activation, rng):
 
 
 @pytest.mark.parametrize(("padding", "left"), [("SAME", ["RELU"]), ("VALID", [])])
-def test_activation_of_a_zero_padded_layer_for_lce(padding, left, rng):
+def test_activation_of_a_zero_padded_layer_for_lce(net, padding, left, rng):
     """LCE's kernel has no activation with zero padding."""
-    net = Net()
     x = net.input(1, 5, 5, 6)
     y = _layer(net, x, rng, padding=padding, activation="RELU")
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)], compatibility="lce")
@@ -151,8 +147,7 @@ _READERS: dict[str, Callable[[Net, Value], list[Value]]] = {
 
 @pytest.mark.parametrize("reader", _READERS)
 @pytest.mark.parametrize("kind", ["MUL", "RELU"])
-def test_value_that_others_read(kind, reader, rng):
-    net = Net()
+def test_value_that_others_read(net, kind, reader, rng):
     x = net.input(1, 5, 5, 6)
     y = _layer(net, x, rng)
     after = net.op(kind, y, 2.0) if kind == "MUL" else net.op(kind, y)
@@ -161,17 +156,15 @@ def test_value_that_others_read(kind, reader, rng):
     assert kind in converted.kinds
 
 
-def test_sum_of_two_layers_stays(rng):
-    net = Net()
+def test_sum_of_two_layers_stays(net, rng):
     x = net.input(1, 5, 5, 6)
     y = net.op("ADD", _layer(net, x, rng), _layer(net, x, rng))
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
     assert sorted(converted.kinds) == ["ADD", "LceBconv2d", "LceBconv2d", "LceQuantize"]
 
 
-def test_constant_that_is_no_float(rng):
+def test_constant_that_is_no_float(net, rng):
     """The layer's result is cast to integers."""
-    net = Net()
     x = net.input(1, 5, 5, 6)
     y = net.op("CAST", _layer(net, x, rng), dtype=np.int32, inDataType=0, outDataType=2)
     z = net.op("ADD", y, net.constant(np.arange(_CHANNELS, dtype=np.int32)), dtype=np.int32)
@@ -180,9 +173,8 @@ def test_constant_that_is_no_float(rng):
 
 
 @pytest.mark.parametrize("units", [8, 32])
-def test_chain_after_a_dense_layer(units, rng):
+def test_chain_after_a_dense_layer(net, units, rng):
     """The layer's result is reshaped once, after everything that is fused into the layer."""
-    net = Net()
     x = net.input(3, 40)
     y = net.dense(net.sign(x), signs(rng, units, 40))
     y = net.op("ADD", net.op("MUL", net.op("RELU", y), 2.0), steps(rng, units))
@@ -191,8 +183,7 @@ def test_chain_after_a_dense_layer(units, rng):
     assert converted.kinds[-1] == "RESHAPE"
 
 
-def test_chain_after_a_dense_layer_with_constants_first(rng):
-    net = Net()
+def test_chain_after_a_dense_layer_with_constants_first(net, rng):
     x = net.input(3, 40)
     y = net.dense(net.sign(x), signs(rng, 8, 40))
     y = net.op("MUL", 2.0, net.op("MINIMUM", net.op("SUB", 3.0, y), _SHIFTS))
@@ -202,9 +193,8 @@ def test_chain_after_a_dense_layer_with_constants_first(rng):
     assert converted.kinds[-4:] == kinds[1:]
 
 
-def test_dense_layers_in_a_row(rng):
+def test_dense_layers_in_a_row(net, rng):
     """No reshape is left between them, as their bits are whole words."""
-    net = Net()
     x = net.input(3, 40)
     y = x
     for units in (32, 64, 5):
@@ -218,9 +208,8 @@ def test_dense_layers_in_a_row(rng):
 
 @pytest.mark.parametrize("kind", ["MUL", "ADD", "SUB", "MINIMUM"])
 @pytest.mark.parametrize("first", [False, True])
-def test_reshape_before_a_constant_that_makes_more(kind, first, rng):
+def test_reshape_before_a_constant_that_makes_more(net, kind, first, rng):
     """[3, 1] and [8] make [3, 8]: the reshape has to stay where it is."""
-    net = Net()
     x = net.input(3, 40)
     y = net.dense(net.sign(x), signs(rng, 1, 40))
     y = net.op(kind, *[_POWERS, y] if first else [y, _POWERS])
@@ -228,8 +217,7 @@ def test_reshape_before_a_constant_that_makes_more(kind, first, rng):
     assert converted.kinds[-3:] == ["LceBconv2d", "RESHAPE", kind]
 
 
-def test_reshape_of_the_model_that_mixes_channels(rng):
-    net = Net()
+def test_reshape_of_the_model_that_mixes_channels(net, rng):
     x = net.input(1, 5, 5, 6)
     y = net.reshape(_layer(net, x, rng), 1, 9, 4, 2)
     y = net.op("MUL", y, np.array([2.0, 4.0], np.float32))
@@ -237,16 +225,14 @@ def test_reshape_of_the_model_that_mixes_channels(rng):
     assert converted.kinds == ["LceQuantize", "LceBconv2d", "RESHAPE", "MUL"]
 
 
-def test_reshape_of_the_model_that_keeps_channels(rng):
-    net = Net()
+def test_reshape_of_the_model_that_keeps_channels(net, rng):
     x = net.input(1, 5, 5, 6)
     y = net.op("MUL", net.reshape(_layer(net, x, rng), 9, 8), _POWERS)
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
     assert converted.kinds == ["LceQuantize", "LceBconv2d", "RESHAPE"]
 
 
-def test_reshape_that_others_read(rng):
-    net = Net()
+def test_reshape_that_others_read(net, rng):
     x = net.input(1, 5, 5, 6)
     y = net.reshape(_layer(net, x, rng), 9, 8)
     outputs = [net.op("MUL", y, _POWERS), net.op("ABS", y)]
@@ -254,8 +240,7 @@ def test_reshape_that_others_read(rng):
     assert converted.kinds == ["LceQuantize", "LceBconv2d", "RESHAPE", "MUL", "ABS"]
 
 
-def test_reshapes_of_floats_meet(rng):
-    net = Net()
+def test_reshapes_of_floats_meet(net, rng):
     x = net.input(1, 4, 4, 8)
     same = net.reshape(net.reshape(x, 1, 4, 4, 8), 1, 4, 4, 8)
     y = net.op("MUL", net.reshape(same, 16, 8), _POWERS)

@@ -52,8 +52,7 @@ def _convert(content: bytes, sample: np.ndarray) -> ConvertedModel:
         (80, 5, 4, []),  # these have no number of neighbours that would gain
     ],
 )
-def test_neighbours_become_one_layer(channels, count, outputs, merged, rng):
-    net = Net()
+def test_neighbours_become_one_layer(net, channels, count, outputs, merged, rng):
     x = net.input(1, _SIZE, _SIZE, channels)
     made = _groups(net, x, count, outputs, rng)
     scale = rng.uniform(-2, 2, made.shape[3]).astype(np.float32)
@@ -76,23 +75,20 @@ def test_neighbours_become_one_layer(channels, count, outputs, merged, rng):
         assert np.abs(found - expected).max() < 0.05 * np.abs(expected).max()
 
 
-def test_in_float_they_stay(rng):
-    net = Net()
+def test_in_float_they_stay(net, rng):
     x = net.input(1, _SIZE, _SIZE, 32)
     content = net.finish(_groups(net, x, 4, 8, rng))
     assert len(_convolutions(convert(content).content)) == 4
 
 
-def test_in_another_order_they_stay(rng):
-    net = Net()
+def test_in_another_order_they_stay(net, rng):
     x = net.input(1, _SIZE, _SIZE, 32)
     content = net.finish(_groups(net, x, 4, 8, rng, order=(0, 2, 1, 3)))
     sample = rng.normal(size=x.shape).astype(np.float32)
     assert len(_convolutions(_convert(content, sample))) == 4
 
 
-def test_a_part_that_others_read_is_there_for_them(rng):
-    net = Net()
+def test_a_part_that_others_read_is_there_for_them(net, rng):
     x = net.input(1, _SIZE, _SIZE, 32)
     parts = net.split(x, 4, 3)
     weights = rng.normal(size=(8, 3, 3, 8)).astype(np.float32)
@@ -107,8 +103,7 @@ def test_a_part_that_others_read_is_there_for_them(rng):
         assert np.abs(found - expected).max() < 0.05 * np.abs(expected).max()
 
 
-def test_a_batch_norm_goes_into_layers_of_groups(rng):
-    net = Net()
+def test_a_batch_norm_goes_into_layers_of_groups(net, rng):
     x = net.input(1, _SIZE, _SIZE, 32)
     scale = rng.uniform(-2, 2, 32).astype(np.float32)
     scaled = net.op("MUL", _groups(net, x, 4, 8, rng), scale, fusedActivationFunction=1)
@@ -120,8 +115,7 @@ def test_a_batch_norm_goes_into_layers_of_groups(rng):
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
 
 
-def test_sums_of_scalars_stay(rng):
-    net = Net()
+def test_sums_of_scalars_stay(net, rng):
     x, y = net.input(), net.input()
     inputs = [np.float32(value) for value in rng.normal(size=2)]
     result = net.op("MUL", net.op("ADD", x, y), np.array(2, np.float32))

@@ -31,8 +31,7 @@ def _layer(net: Net, x: Value, rng: np.random.Generator, **options: str) -> Valu
 
 
 @pytest.mark.parametrize("zero_point", [0, -128, 127, 3])
-def test_sign_of_int8(zero_point, rng):
-    net = Net()
+def test_sign_of_int8(net, zero_point, rng):
     x = net.input(*_SHAPE)
     q = _to_int8(net, x, 0.5, zero_point)
     y = _layer(net, net.sign(_to_float(net, q)), rng)
@@ -42,8 +41,7 @@ def test_sign_of_int8(zero_point, rng):
 
 
 @pytest.mark.parametrize("readers", [1, 2])
-def test_sign_of_pooled_int8(rng, readers):
-    net = Net()
+def test_sign_of_pooled_int8(net, rng, readers):
     x = net.input(*_SHAPE)
     q = _to_int8(net, x, 0.5, 3)
     sizes = {"filterHeight": 2, "filterWidth": 3, "strideH": 2, "strideW": 1, "padding": 0}
@@ -58,8 +56,7 @@ def test_sign_of_pooled_int8(rng, readers):
     assert [kind for kind in converted.kinds if "ool" in kind.lower()] == [pool]
 
 
-def test_sign_of_int8_that_others_read(rng):
-    net = Net()
+def test_sign_of_int8_that_others_read(net, rng):
     x = net.input(*_SHAPE)
     q = _to_int8(net, x, 0.5)
     floats = _to_float(net, q)
@@ -87,9 +84,8 @@ def _compare(
 
 
 @pytest.mark.parametrize("comparison", _COMPARISONS)
-def test_comparison_of_int8_with_zero(comparison, rng):
+def test_comparison_of_int8_with_zero(net, comparison, rng):
     values, dtype = _COMPARISONS[comparison]
-    net = Net()
     x = net.input(*_SHAPE)
     q = _to_int8(net, x, 0.5, 3)
     s = _compare(net, q, comparison, values, np.zeros((), np.int8))
@@ -97,8 +93,7 @@ def test_comparison_of_int8_with_zero(comparison, rng):
     assert converted.op("LceQuantize").inputs[0].dtype == dtype
 
 
-def test_comparison_of_int8_with_another_number(rng):
-    net = Net()
+def test_comparison_of_int8_with_another_number(net, rng):
     x = net.input(*_SHAPE)
     q = _to_int8(net, x, 0.5, 3)
     s = _compare(net, q, "GREATER_EQUAL", (1.0, -1.0), np.array(1, np.int8))
@@ -106,9 +101,8 @@ def test_comparison_of_int8_with_another_number(rng):
     assert converted.op("LceQuantize").inputs[0].dtype == "BOOL"
 
 
-def test_moved_sign_of_int8(rng):
+def test_moved_sign_of_int8(net, rng):
     """A pad by part of a word moves before the sign, where int8 cannot be padded with -1."""
-    net = Net()
     x = net.input(*_SHAPE)
     q = _to_int8(net, x, 0.5, 3)
     s = _compare(net, q, "GREATER_EQUAL", (1.0, -1.0), np.zeros((), np.int8))
@@ -119,8 +113,7 @@ def test_moved_sign_of_int8(rng):
 
 @pytest.mark.parametrize("zero_point", [0, -20, 90])
 @pytest.mark.parametrize("padding", ["VALID", "SAME"])
-def test_layer_writes_int8(padding, zero_point, rng):
-    net = Net()
+def test_layer_writes_int8(net, padding, zero_point, rng):
     x = net.input(*_SHAPE)
     # Results are integers, which rounding leaves as they are.
     y = _to_int8(net, _layer(net, net.sign(x), rng, padding=padding), 1.0, zero_point)
@@ -132,16 +125,14 @@ def test_layer_writes_int8(padding, zero_point, rng):
     assert for_lce.kinds == ["LceQuantize", "LceBconv2d", *left]
 
 
-def test_layer_with_float_readers_does_not_write_int8(rng):
-    net = Net()
+def test_layer_with_float_readers_does_not_write_int8(net, rng):
     y = _layer(net, net.sign(net.input(*_SHAPE)), rng)
     outputs = [_to_int8(net, y, 1.0), net.op("ABS", y)]
     converted = convert_and_compare(net, *outputs, inputs=[_data(rng, *_SHAPE)])
     assert "QUANTIZE" in converted.kinds
 
 
-def test_layer_does_not_write_other_types(rng):
-    net = Net()
+def test_layer_does_not_write_other_types(net, rng):
     y = _layer(net, net.sign(net.input(*_SHAPE)), rng)
     y = net.op("QUANTIZE", y, dtype=np.uint8, scale=1.0, zero_point=128)
     converted = convert_and_compare(net, y, inputs=[_data(rng, *_SHAPE)])
@@ -149,9 +140,8 @@ def test_layer_does_not_write_other_types(rng):
 
 
 @pytest.mark.parametrize("zero_point", [0, 5])
-def test_thresholds_of_rounded_values(zero_point, rng):
+def test_thresholds_of_rounded_values(net, zero_point, rng):
     """A value that rounds to zero has the sign +1."""
-    net = Net()
     x = net.input(*_SHAPE)
     y = net.op("MUL", _layer(net, net.sign(x), rng), np.resize(np.float32([1, -1]), _CHANNELS))
     q = _to_int8(net, y, _SCALE, zero_point)
@@ -160,8 +150,7 @@ def test_thresholds_of_rounded_values(zero_point, rng):
     assert converted.kinds == ["LceQuantize", "LceBconv2d", "LceBconv2d"]
 
 
-def test_rounded_values_that_others_read(rng):
-    net = Net()
+def test_rounded_values_that_others_read(net, rng):
     x = net.input(*_SHAPE)
     q = _to_int8(net, _layer(net, net.sign(x), rng), _SCALE)
     y = net.conv(net.sign(_to_float(net, q)), signs(rng, 5, 1, 1, _CHANNELS))
@@ -171,9 +160,8 @@ def test_rounded_values_that_others_read(rng):
     assert (first.output.dtype, second.output.dtype) == ("INT8", "FLOAT32")
 
 
-def test_signs_of_bits_written_as_int8(rng):
+def test_signs_of_bits_written_as_int8(net, rng):
     """LceDequantize and QUANTIZE in a file become one operator."""
-    net = Net()
     x = net.input(*_SHAPE)
     bits = add_quantize(net.builder, x.number, _SHAPE)
     floats = Value(net.builder.tensor(_SHAPE), _SHAPE)
@@ -187,9 +175,8 @@ def test_signs_of_bits_written_as_int8(rng):
 
 
 @pytest.mark.parametrize("zero_point", [-128, -127, 0])
-def test_thresholds_through_values_that_saturate(zero_point, rng):
+def test_thresholds_through_values_that_saturate(net, zero_point, rng):
     """With a zero point of -128 nothing is less than it: what was negative is +1 after QUANTIZE."""
-    net = Net()
     x = net.input(*_SHAPE)
     y = _layer(net, net.sign(x), rng)
     y = net.sign(_to_float(net, _to_int8(net, y, _SCALE, zero_point)))
@@ -198,9 +185,8 @@ def test_thresholds_through_values_that_saturate(zero_point, rng):
     assert converted.kinds == ["LceQuantize", "LceBconv2d", "LceBconv2d"]
 
 
-def test_second_quantization_of_a_sign_that_is_int8_already(rng):
+def test_second_quantization_of_a_sign_that_is_int8_already(net, rng):
     """The first saturates at its zero point; the second must still see that."""
-    net = Net()
     x = net.input(*_SHAPE)
     first = _to_int8(net, net.sign(x), 1 / 64, -128)
     net_output = _to_float(net, _to_int8(net, first, 1 / 32))
@@ -208,9 +194,8 @@ def test_second_quantization_of_a_sign_that_is_int8_already(rng):
 
 
 @pytest.mark.parametrize(("number", "kind"), [(3, "PAD"), (0, "PADV2")])
-def test_pad_of_int8(number, kind, rng):
+def test_pad_of_int8(net, number, kind, rng):
     """The pad is the zero point, which is 0 in the float model, or another number."""
-    net = Net()
     q = _to_int8(net, net.input(*_SHAPE), 0.5, 3)
     value = Value(net.builder.constant(np.array(number, np.int8), scale=0.5, zero_point=3), ())
     pads = np.array([[0, 0], [1, 2], [0, 1], [0, 0]], np.int32)
@@ -221,9 +206,8 @@ def test_pad_of_int8(number, kind, rng):
     assert converted.kinds == ["QUANTIZE", kind, "DEQUANTIZE"]
 
 
-def test_pad_of_int8_to_another_scale():
+def test_pad_of_int8_to_another_scale(net):
     """PAD would write its output's zero point; hosts accept neither operator with two scales."""
-    net = Net()
     q = _to_int8(net, net.input(*_SHAPE), 0.5, 3)
     value = Value(net.builder.constant(np.array(3, np.int8), scale=0.5, zero_point=3), ())
     pads = np.zeros((4, 2), np.int32)

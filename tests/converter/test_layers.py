@@ -51,9 +51,8 @@ _GEOMETRIES = {
 @pytest.mark.parametrize("channels", [5, 32, 33])
 @pytest.mark.parametrize("padding", ["VALID", "SAME"])
 @pytest.mark.parametrize("geometry", _GEOMETRIES)
-def test_convolution(geometry, padding, channels, rng):
+def test_convolution(net, geometry, padding, channels, rng):
     size, taps, stride, dilation = _GEOMETRIES[geometry]
-    net = Net()
     x = net.input(2, *size, channels)
     filters = signs(rng, 7, *taps, channels)
     y = net.conv(
@@ -74,9 +73,8 @@ def test_convolution(geometry, padding, channels, rng):
 
 
 @pytest.mark.parametrize("size", [(1, 1), (2, 2), (1, 3)])
-def test_filter_larger_than_the_image(size, rng):
+def test_filter_larger_than_the_image(net, size, rng):
     """LCE's converter takes these and its kernel gets them wrong."""
-    net = Net()
     x = net.input(1, *size, 32)
     y = net.conv(net.sign(x), signs(rng, 8, 5, 5, 32), padding="SAME")
     data = [edges(rng, *x.shape)]
@@ -88,9 +86,8 @@ def test_filter_larger_than_the_image(size, rng):
 
 @pytest.mark.parametrize("activation", ACTIVATION)
 @pytest.mark.parametrize("with_bias", [False, True])
-def test_activation(activation, with_bias, rng):
+def test_activation(net, activation, with_bias, rng):
     """The dot product is clamped only if there is no bias before the clamp."""
-    net = Net()
     x = net.input(1, 5, 5, 32)
     bias = steps(rng, 8, step=1.0) if with_bias else None
     y = net.conv(net.sign(x), signs(rng, 8, 3, 3, 32), bias, activation=activation)
@@ -104,9 +101,8 @@ def test_activation(activation, with_bias, rng):
         assert fused == ACTIVATION[activation]
 
 
-def test_scales_of_channels_and_zero(rng):
+def test_scales_of_channels_and_zero(net, rng):
     scale = np.array([0.5, 2.0, 0.0, 4.0, 0.25, 0.0, 1.0], np.float32)
-    net = Net()
     x = net.input(1, 5, 5, 9)
     filters = signs(rng, 7, 3, 3, 9) * scale[:, None, None, None]
     y = net.conv(net.sign(x), filters, steps(rng, 7), padding="SAME")
@@ -134,9 +130,8 @@ _PADDED = {
 
 @pytest.mark.parametrize("stride", [1, 2, 3])
 @pytest.mark.parametrize("case", _PADDED)
-def test_padding_before_the_layer_that_is_same(case, stride, rng):
+def test_padding_before_the_layer_that_is_same(net, case, stride, rng):
     make, value, pad_sign = _PADDED[case]
-    net = Net()
     x = net.input(1, 7, 6, 5)
     # SAME pads a height of 7 and a width of 6 like this, for filters of 4 x 3.
     pads = {1: ((1, 2), (1, 1)), 2: ((1, 2), (0, 1)), 3: ((1, 2), (0, 0))}[stride]
@@ -174,9 +169,8 @@ _NOT_SAME = {
 @pytest.mark.parametrize("channels", [5, 32])
 @pytest.mark.parametrize("value", [1.0, -1.0, 0.0])
 @pytest.mark.parametrize("pads", _NOT_SAME)
-def test_padding_that_is_not_same(pads, value, channels, rng):
+def test_padding_that_is_not_same(net, pads, value, channels, rng):
     """LCE takes symmetric padding with a stride of 2 for SAME, which is shifted by a pixel."""
-    net = Net()
     x = net.input(1, 6, 6, channels)
     padded = net.pad(net.sign(x), _NOT_SAME[pads], value)
     y = net.conv(padded, signs(rng, 8, 3, 3, channels), stride=(2, 2))
@@ -199,9 +193,8 @@ def test_padding_that_is_not_same(pads, value, channels, rng):
 
 @pytest.mark.parametrize("value", [0.0, 0.5, -0.25])
 @pytest.mark.parametrize("pads", _NOT_SAME)
-def test_padding_before_the_sign(pads, value, rng):
+def test_padding_before_the_sign(net, pads, value, rng):
     """The sign of 0 is +1, so this pads with +1 or -1, never with 0."""
-    net = Net()
     x = net.input(1, 6, 6, 5)
     filters = signs(rng, 8, 3, 3, 5)
     y = net.conv(net.sign(net.pad(x, _NOT_SAME[pads], value)), filters, stride=(2, 2))
@@ -215,7 +208,7 @@ def test_padding_before_the_sign(pads, value, rng):
     assert for_lce.kinds == ["PADV2" if value else "PAD", *_QUANTIZED]
 
 
-def test_padding_before_a_sign_of_which_0_is_negative(rng, monkeypatch):
+def test_padding_before_a_sign_of_which_0_is_negative(net, rng, monkeypatch):
     """A sign with -1 for 0 is usually part of another one; by itself, it keeps its pads."""
 
     def find_strict(tensor):
@@ -223,15 +216,13 @@ def test_padding_before_a_sign_of_which_0_is_negative(rng, monkeypatch):
         return replace(found, source=replace(found.source, strict=True))
 
     monkeypatch.setattr(levels, "find_binary", find_strict)
-    net = Net()
     y = net.sign(net.pad(net.input(1, 6, 6, 5), ((1, 1), (1, 1))))
     converted = convert(net.finish(net.conv(y, signs(rng, 8, 3, 3, 5))))
     assert converted.kinds[0] == "PAD"
 
 
-def test_padding_before_the_sign_is_no_obstacle_to_thresholds(rng):
+def test_padding_before_the_sign_is_no_obstacle_to_thresholds(net, rng):
     """A ResNet's downsampling is a layer, a batch norm, pads, a sign, and a layer with a stride."""
-    net = Net()
     x = net.input(1, 6, 6, 32)
     y = net.conv(net.sign(x), signs(rng, 32, 3, 3, 32))
     y = net.op("ADD", net.op("MUL", y, steps(rng, 32)), steps(rng, 32))
@@ -278,9 +269,8 @@ def test_several_pads(rng):
 @pytest.mark.parametrize("row", ["EXPAND_DIMS", "RESHAPE"])
 @pytest.mark.parametrize("pads", [(2, 0), (1, 3)])
 @pytest.mark.parametrize("value", [0.0, 1.0])
-def test_padding_of_a_sequence(value, pads, row, rng):
+def test_padding_of_a_sequence(net, value, pads, row, rng):
     """A causal layer pads the sequence before a new dimension makes an image of it."""
-    net = Net()
     x = net.input(2, 9, 5)
     padded = net.pad(net.sign(x), ((0, 0), pads, (0, 0)), value)
     shape = (2, 1, 9 + sum(pads), 5)
@@ -308,9 +298,8 @@ def test_padding_of_more_than_the_image(rng):
         assert read_pads(_options(converted)) == ((0, 0), (0, 0))
 
 
-def test_padding_that_is_known_only_when_the_model_runs(rng):
+def test_padding_that_is_known_only_when_the_model_runs(net, rng):
     """The pad's value or its size may be known only then."""
-    net = Net()
     x, value, size = net.input(1, 6, 6, 5), net.input(), net.input(4, 2, dtype=np.int32)
     pads = np.array([(0, 0), (1, 1), (1, 1), (0, 0)], np.int32)
     padded = [
@@ -323,9 +312,8 @@ def test_padding_that_is_known_only_when_the_model_runs(rng):
     assert not any(kind.startswith("LceB") for kind in converted.kinds)
 
 
-def test_same_padding_of_the_layer_after_a_pad(rng):
+def test_same_padding_of_the_layer_after_a_pad(net, rng):
     """The layer pads an image that is padded already."""
-    net = Net()
     x = net.input(1, 6, 6, 32)
     padded = net.pad(net.sign(x), ((1, 1), (1, 1)), 1.0)
     y = net.conv(padded, signs(rng, 8, 3, 3, 32), padding="SAME")
@@ -333,9 +321,8 @@ def test_same_padding_of_the_layer_after_a_pad(rng):
     assert converted.kinds == ["LceQuantize", "PAD", "LceBconv2d"]
 
 
-def test_float_layers_keep_their_padding(rng):
+def test_float_layers_keep_their_padding(net, rng):
     """The symmetric padding of a float layer stays as well."""
-    net = Net()
     x = net.input(1, 6, 6, 3)
     y = net.conv(net.pad(x, ((1, 1), (1, 1))), steps(rng, 8, 3, 3, 3), stride=(2, 2))
     assert convert_and_compare(net, y, inputs=[steps(rng, *x.shape)]).kinds == ["PAD", "CONV_2D"]
@@ -379,9 +366,8 @@ _DILATED = {
 
 
 @pytest.mark.parametrize("case", _DILATED)
-def test_dilated_convolution_in_three_operators(case, rng):
+def test_dilated_convolution_in_three_operators(net, case, rng):
     block, pads, crops, same = _DILATED[case]
-    net = Net()
     x = net.input(1, 8, 9, 5)
     y = _dilate(net, net.sign(x), signs(rng, 8, 3, 3, 5), block, pads, crops)
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
@@ -391,8 +377,7 @@ def test_dilated_convolution_in_three_operators(case, rng):
     assert (options["dilation_height_factor"], options["dilation_width_factor"]) == block
 
 
-def test_dilated_convolution_padded_with_one(rng):
-    net = Net()
+def test_dilated_convolution_padded_with_one(net, rng):
     x = net.input(1, 8, 8, 5)
     padded = net.pad(net.sign(x), ((2, 2), (2, 2)), 1.0)
     none = ((0, 0), (0, 0))
@@ -414,9 +399,8 @@ _NOT_DILATED = {
 
 
 @pytest.mark.parametrize("case", _NOT_DILATED)
-def test_what_is_no_dilated_convolution(case, rng):
+def test_what_is_no_dilated_convolution(net, case, rng):
     block, pads, crops, options = _NOT_DILATED[case]
-    net = Net()
     x = net.input(1, 12, 12, 5)
     y = _dilate(net, net.sign(x), signs(rng, 8, 3, 3, 5), block, pads, crops, **options)
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
@@ -425,8 +409,7 @@ def test_what_is_no_dilated_convolution(case, rng):
 
 
 @pytest.mark.parametrize("kind", ["ABS", None])
-def test_blocks_of_what_is_no_convolution(kind, rng):
-    net = Net()
+def test_blocks_of_what_is_no_convolution(net, kind, rng):
     x = net.input(4, 4, 4, 5)
     y = x if kind is None else net.op(kind, x)
     blocks, crops = np.array([2, 2], np.int32), np.zeros((2, 2), np.int32)
@@ -435,8 +418,7 @@ def test_blocks_of_what_is_no_convolution(kind, rng):
     assert converted.kinds == ([] if kind is None else [kind]) + ["BATCH_TO_SPACE_ND"]
 
 
-def test_dilated_convolution_with_computed_crops(rng):
-    net = Net()
+def test_dilated_convolution_with_computed_crops(net, rng):
     x, crops = net.input(1, 8, 8, 5), net.input(2, 2, dtype=np.int32)
     blocks, none = np.array([2, 2], np.int32), np.zeros((2, 2), np.int32)
     spread = net.op("SPACE_TO_BATCH_ND", net.sign(x), blocks, none, shape=(4, 4, 4, 5))
@@ -446,8 +428,7 @@ def test_dilated_convolution_with_computed_crops(rng):
     assert "CONV_2D" in converted.kinds
 
 
-def test_dilated_convolution_with_computed_weights(rng):
-    net = Net()
+def test_dilated_convolution_with_computed_weights(net, rng):
     x, w = net.input(1, 8, 8, 5), net.input(8, 3, 3, 5)
     y = _dilate(net, net.sign(x), net.sign(w), (2, 2), _ZEROS, _ZEROS)
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape), edges(rng, *w.shape)])
@@ -455,9 +436,8 @@ def test_dilated_convolution_with_computed_weights(rng):
     assert "computed when the model runs" in converted.reason
 
 
-def test_dilated_convolution_of_other_blocks(rng):
+def test_dilated_convolution_of_other_blocks(net, rng):
     """The image is spread over 2 x 2 blocks and collected from 4 x 1."""
-    net = Net()
     x = net.input(1, 8, 8, 5)
     blocks = [np.array(pair, np.int32) for pair in ((2, 2), (4, 1))]
     none = np.zeros((2, 2), np.int32)
@@ -468,8 +448,7 @@ def test_dilated_convolution_of_other_blocks(rng):
     assert "CONV_2D" in converted.kinds
 
 
-def test_dilated_convolution_whose_middle_is_read(rng):
-    net = Net()
+def test_dilated_convolution_whose_middle_is_read(net, rng):
     x = net.input(1, 8, 8, 5)
     y = _dilate(net, net.sign(x), signs(rng, 8, 3, 3, 5), (2, 2), _ZEROS, _ZEROS)
     inner = Value(y.number - 3, (4, 2, 2, 8))
@@ -479,8 +458,7 @@ def test_dilated_convolution_whose_middle_is_read(rng):
 
 @pytest.mark.parametrize(("channels", "groups"), [(64, 2), (96, 3), (32, 1)])
 @pytest.mark.parametrize("padding", ["VALID", "SAME"])
-def test_groups(channels, groups, padding, rng):
-    net = Net()
+def test_groups(net, channels, groups, padding, rng):
     x = net.input(1, 5, 5, channels)
     y = net.conv(net.sign(x), signs(rng, 6, 3, 3, channels // groups), padding=padding)
     data = [edges(rng, *x.shape)]
@@ -494,8 +472,7 @@ def test_groups(channels, groups, padding, rng):
 
 
 @pytest.mark.parametrize(("channels", "groups"), [(6, 2), (48, 3), (80, 2)])
-def test_groups_that_are_not_whole_words(channels, groups, rng):
-    net = Net()
+def test_groups_that_are_not_whole_words(net, channels, groups, rng):
     x = net.input(1, 5, 5, channels)
     y = net.conv(net.sign(x), signs(rng, 6, 3, 3, channels // groups))
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
@@ -507,8 +484,7 @@ def test_groups_that_are_not_whole_words(channels, groups, rng):
 @pytest.mark.parametrize("depth", [5, 9, 32, 70])
 @pytest.mark.parametrize("activation", ["NONE", "RELU"])
 @pytest.mark.parametrize("with_bias", [False, True])
-def test_dense(rows, depth, activation, with_bias, rng):
-    net = Net()
+def test_dense(net, rows, depth, activation, with_bias, rng):
     x = net.input(rows, depth)
     weights, bias = signs(rng, 9, depth), steps(rng, 9) if with_bias else None
     y = net.dense(net.sign(x), weights, bias, fusedActivationFunction=ACTIVATION[activation])
@@ -518,9 +494,8 @@ def test_dense(rows, depth, activation, with_bias, rng):
 
 
 @pytest.mark.parametrize("channels", [32, 64])
-def test_dense_of_an_image(channels, rng):
+def test_dense_of_an_image(net, channels, rng):
     """After Flatten a filter is as large as the image, so the bits need no rearranging."""
-    net = Net()
     x = net.input(2, 3, 4, channels)
     flat = net.reshape(net.sign(x), 2, 12 * channels)
     y = net.dense(flat, signs(rng, 9, 12 * channels))
@@ -533,13 +508,12 @@ def test_dense_of_an_image(channels, rng):
     "image", [(1, 3, 4, 5), (2, 3, 4, 24), (1, 256, 1, 1), (1, 1, 256, 1), (1, 7, 1, 33)]
 )
 @pytest.mark.parametrize("least", [-1, 0])
-def test_dense_of_an_image_whose_pixels_end_within_words(image, least, rng):
+def test_dense_of_an_image_whose_pixels_end_within_words(net, image, least, rng):
     """A unit's weights take the words of their row.
 
     If each pixel began a word, they would take more: 32 times as many for 256 pixels of one
     channel.
     """
-    net = Net()
     x = net.input(*image)
     depth = int(np.prod(image[1:]))
     y = net.dense(
@@ -550,17 +524,15 @@ def test_dense_of_an_image_whose_pixels_end_within_words(image, least, rng):
     assert (layer.became, layer.bytes_after) == ("binary", 64 * -(-depth // 32) * 4)
 
 
-def test_dense_of_an_image_flattened_before_the_sign(rng):
-    net = Net()
+def test_dense_of_an_image_flattened_before_the_sign(net, rng):
     x = net.input(2, 3, 4, 5)
     y = net.dense(net.sign(net.reshape(x, 2, 60)), signs(rng, 9, 60))
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
     assert "LceBconv2d" in converted.kinds
 
 
-def test_dense_of_a_flattening_that_joins_rows(rng):
+def test_dense_of_a_flattening_that_joins_rows(net, rng):
     """[2, 2, 3, 8] as [3, 32]: a filter as large as an image would take the wrong values."""
-    net = Net()
     x = net.input(2, 2, 3, 8)
     y = net.dense(net.reshape(net.sign(x), 3, 32), signs(rng, 9, 32))
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
@@ -570,16 +542,14 @@ def test_dense_of_a_flattening_that_joins_rows(rng):
 
 @pytest.mark.parametrize("shape", [(2, 3, 32), (1, 3, 5), (2, 3, 4, 6), (6,)])
 @pytest.mark.parametrize("keeps", [False, True])
-def test_dense_of_other_ranks(shape, keeps, rng):
-    net = Net()
+def test_dense_of_other_ranks(net, shape, keeps, rng):
     x = net.input(*shape)
     y = net.dense(net.sign(x), signs(rng, 9, shape[-1]), keepNumDims=keeps)
     assert "LceBconv2d" in convert_and_compare(net, y, inputs=[edges(rng, *shape)]).kinds
 
 
 @pytest.mark.parametrize(("shape", "depth"), [((2, 3, 4), 12), ((2, 9), 6), ((4, 3, 5), 10)])
-def test_dense_whose_rows_are_not_its_inputs_last_dimension(shape, depth, rng):
-    net = Net()
+def test_dense_whose_rows_are_not_its_inputs_last_dimension(net, shape, depth, rng):
     x = net.input(*shape)
     y = net.dense(net.sign(x), signs(rng, 9, depth))
     assert "LceBconv2d" in convert_and_compare(net, y, inputs=[edges(rng, *shape)]).kinds
@@ -587,8 +557,7 @@ def test_dense_whose_rows_are_not_its_inputs_last_dimension(shape, depth, rng):
 
 @pytest.mark.parametrize("shape", [(3, 32), (2, 3, 5), (2, 3, 4, 32)])
 @pytest.mark.parametrize("turned", [False, True])
-def test_matrix_product(shape, turned, rng):
-    net = Net()
+def test_matrix_product(net, shape, turned, rng):
     x = net.input(*shape)
     weights = signs(rng, 9, shape[-1]) if turned else signs(rng, shape[-1], 9)
     result = (*shape[:-1], 9)
@@ -596,9 +565,8 @@ def test_matrix_product(shape, turned, rng):
     assert "LceBconv2d" in convert_and_compare(net, y, inputs=[edges(rng, *shape)]).kinds
 
 
-def test_matrix_products_that_stay(rng):
+def test_matrix_products_that_stay(net, rng):
     """Products with several matrices, a transposed input, or no constant stay."""
-    net = Net()
     x = net.input(2, 4, 4)
     s = net.sign(x)
     outputs = [
@@ -614,9 +582,8 @@ def test_matrix_products_that_stay(rng):
     assert sum("computed when the model runs" in reason for reason in reasons) == 2
 
 
-def test_layer_of_one_dimension(rng):
+def test_layer_of_one_dimension(net, rng):
     """Keras's Conv1D is EXPAND_DIMS, CONV_2D and SQUEEZE; here the sign comes before the first."""
-    net = Net()
     x = net.input(2, 9, 32)
     image = net.reshape(net.sign(x), 2, 1, 9, 32)
     y = net.conv(image, signs(rng, 8, 1, 3, 32))
@@ -625,8 +592,7 @@ def test_layer_of_one_dimension(rng):
     assert sorted(converted.kinds) == ["LceBconv2d", "LceQuantize", "RESHAPE", "SQUEEZE"]
 
 
-def test_pointwise_half_of_a_separable_layer(rng):
-    net = Net()
+def test_pointwise_half_of_a_separable_layer(net, rng):
     x = net.input(1, 6, 6, 32)
     depthwise = net.op(
         "DEPTHWISE_CONV_2D", net.sign(x), signs(rng, 1, 3, 3, 32), np.zeros(32, np.float32),
@@ -648,9 +614,8 @@ _LIMITS = {
 
 
 @pytest.mark.parametrize("case", _LIMITS)
-def test_limits_of_other_runtimes(case, rng):
+def test_limits_of_other_runtimes(net, case, rng):
     options, pad, reason = _LIMITS[case]
-    net = Net()
     x = net.input(1, 6, 6, 5)
     s = net.sign(x)
     if pad is not None:
@@ -668,8 +633,7 @@ def test_limits_of_other_runtimes(case, rng):
         assert reason in converted.reason
 
 
-def test_open_batch_stays_open(rng):
-    net = Net()
+def test_open_batch_stays_open(net, rng):
     x = net.input(1, 4, 4, 32, signature=(-1, 4, 4, 32))
     convolved = net.sign(net.conv(net.sign(x), signs(rng, 32, 3, 3, 32)))
     flat = net.op("RESHAPE", convolved, np.array([-1, 128], np.int32), shape=(1, 128))
@@ -685,8 +649,7 @@ def test_open_batch_stays_open(rng):
     np.testing.assert_array_equal(have, np.concatenate(wanted))
 
 
-def test_weights_that_are_no_float_constants(rng):
-    net = Net()
+def test_weights_that_are_no_float_constants(net, rng):
     x, w = net.input(1, 4, 4, 8), net.input(8, 3, 3, 8)
     y = net.op(
         "CONV_2D", net.sign(x), net.sign(w), np.zeros(8, np.float32),
@@ -697,8 +660,7 @@ def test_weights_that_are_no_float_constants(rng):
     assert "computed when the model runs" in converted.reason
 
 
-def test_bias_that_is_no_constant(rng):
-    net = Net()
+def test_bias_that_is_no_constant(net, rng):
     x, bias = net.input(1, 4, 4, 8), net.input(8)
     y = net.conv(net.sign(x), signs(rng, 8, 3, 3, 8), bias)
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape), steps(rng, 8)])

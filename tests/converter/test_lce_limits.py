@@ -6,7 +6,7 @@ import pytest
 from larq_engine.converter.api import convert_tflite
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.padding import read_pads
-from tests.converter.graphs import Net, convert, edges, run_engine, signs, steps
+from tests.converter.graphs import convert, edges, run_engine, signs, steps
 
 
 def _again(content: bytes, data: list[np.ndarray], **options: str):
@@ -20,8 +20,7 @@ def _again(content: bytes, data: list[np.ndarray], **options: str):
 
 @pytest.mark.parametrize("one_scale", [True, False])
 @pytest.mark.parametrize("kind", ["CONV_2D", "FULLY_CONNECTED"])
-def test_weights_of_a_bit_become_floats(kind, one_scale, rng):
-    net = Net()
+def test_weights_of_a_bit_become_floats(net, kind, one_scale, rng):
     x = net.input(1, 5, 5, 9) if kind == "CONV_2D" else net.input(3, 64)
     weights = signs(rng, 8, 3, 3, 9) if kind == "CONV_2D" else signs(rng, 8, 64)
     if not one_scale:
@@ -34,8 +33,7 @@ def test_weights_of_a_bit_become_floats(kind, one_scale, rng):
     np.testing.assert_array_equal(again.op(kind).inputs[1].data, weights)
 
 
-def test_pads_that_are_same_become_same(rng):
-    net = Net()
+def test_pads_that_are_same_become_same(net, rng):
     x = net.input(1, 6, 6, 5)
     padded = net.pad(net.sign(x), ((0, 1), (0, 1)), 1.0)
     ours = convert(net.finish(net.conv(padded, signs(rng, 8, 3, 3, 5), stride=(2, 2))))
@@ -80,17 +78,15 @@ _REFUSED = {
 
 
 @pytest.mark.parametrize("case", _REFUSED)
-def test_what_lce_cannot_run_is_refused(case, rng):
+def test_what_lce_cannot_run_is_refused(net, case, rng):
     make, reason = _REFUSED[case]
-    net = Net()
     ours = convert(net.finish(make(net, net.sign(net.input(1, 6, 6, 64)), rng)))
     assert "LceBconv2d" in ours.kinds
     with pytest.raises(ConversionError, match=f"LceBconv2d '.*{reason}.*convert the float model"):
         convert(ours.content, compatibility="lce")
 
 
-def test_xcore_pools_no_bits(rng):
-    net = Net()
+def test_xcore_pools_no_bits(net, rng):
     x = net.input(1, 6, 6, 32)
     pooled = net.max_pool(net.sign(x))
     ours = convert(net.finish(net.conv(pooled, signs(rng, 8, 3, 3, 32))))

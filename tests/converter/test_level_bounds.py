@@ -75,8 +75,7 @@ _BOUNDED: dict[str, _Bounded] = {
 @pytest.mark.parametrize("form", ["ROUND", "scaled", "FLOOR"])
 @pytest.mark.parametrize(("activation", "bits"), [("RELU6", 3), ("RELU_N1_TO_1", 2)])
 @pytest.mark.parametrize("bounded", _BOUNDED)
-def test_the_clamp_is_fused_into(bounded, activation, bits, form, rng):
-    net = Net()
+def test_the_clamp_is_fused_into(net, bounded, activation, bits, form, rng):
     x = net.input(*_SHAPE)
     y = _BOUNDED[bounded](net, x, rng, activation)
     if form == "ROUND":
@@ -96,9 +95,8 @@ def test_the_clamp_is_fused_into(bounded, activation, bits, form, rng):
 
 
 @pytest.mark.parametrize(("activation", "bits"), [("RELU6", 3), ("RELU_N1_TO_1", 2)])
-def test_of_a_binary_layer(activation, bits, rng):
+def test_of_a_binary_layer(net, activation, bits, rng):
     """The self-check also finds the numbers in the float model, which has the clamp fused."""
-    net = Net()
     x = net.input(*_SHAPE)
     y = net.conv(net.sign(x), signs(rng, 24, 2, 2, 16) / 8, activation=activation)
     y = net.conv(net.op("ROUND", y), signs(rng, 8, 2, 2, 24))
@@ -109,8 +107,7 @@ def test_of_a_binary_layer(activation, bits, rng):
     assert "ROUND" not in converted.kinds
 
 
-def test_two_levels_are_a_sign(rng):
-    net = Net()
+def test_two_levels_are_a_sign(net, rng):
     x = net.input(*_SHAPE)
     y = net.op("ROUND", net.op("MUL", _conv(net, x, rng, "RELU6"), 1 / 6))
     y = net.conv(y, signs(rng, 8, 2, 2, 16))
@@ -140,8 +137,7 @@ def _pooled_pads(net: Net, x: Value, rng: np.random.Generator) -> Value:
 
 
 @pytest.mark.parametrize("form", [_relu, _many_levels, _padded, _pooled_pads])
-def test_without_bounds_or_beyond_them(form, rng):
-    net = Net()
+def test_without_bounds_or_beyond_them(net, form, rng):
     x = net.input(*_SHAPE)
     y = net.op("ROUND", form(net, x, rng))
     y = net.conv(y, signs(rng, 8, 2, 2, 16))
@@ -150,9 +146,8 @@ def test_without_bounds_or_beyond_them(form, rng):
     assert [layer.became for layer in converted.layers] == ["float", "weights only"]
 
 
-def test_values_that_are_no_number(rng):
+def test_values_that_are_no_number(net, rng):
     """Infinities are clamped before they are rounded."""
-    net = Net()
     x = net.input(*_SHAPE)
     y = net.op("ROUND", _pool(net, x, rng, "RELU6"))
     y = net.conv(y, signs(rng, 8, 2, 2, 16))

@@ -148,9 +148,8 @@ def _odd_weights(rng: np.random.Generator, bits: int, *shape: int) -> np.ndarray
 
 @pytest.mark.parametrize("bits", [2, 3, 4, 6, 8])
 @pytest.mark.parametrize("form", _FORMS)
-def test_forms_of_quantizers(form, bits, rng):
+def test_forms_of_quantizers(net, form, bits, rng):
     build, n = _FORMS[form], 2**bits - 1
-    net = Net()
     x = net.input(*_SHAPE)
     y = net.conv(build(net, x, n), signs(rng, 24, 3, 3, _CHANNELS))
     content, values = net.finish(y), [_inputs(build, n, rng)]
@@ -175,8 +174,7 @@ def any_number_of_products(monkeypatch):
 @pytest.mark.parametrize("bits_weights", [1, 2, 4, 7, 8])
 @pytest.mark.parametrize("bits", [1, 2, 3, 5, 8])
 @pytest.mark.usefixtures("any_number_of_products")
-def test_bits_of_inputs_and_weights(bits, bits_weights, rng):
-    net = Net()
+def test_bits_of_inputs_and_weights(net, bits, bits_weights, rng):
     x = net.input(*_SHAPE)
     data = net.sign(x) if bits == 1 else _dorefa(net, x, 2**bits - 1)
     y = net.conv(
@@ -195,8 +193,7 @@ def test_bits_of_inputs_and_weights(bits, bits_weights, rng):
     assert layer.bytes_after == bits_weights * 40 * 9 * 4
 
 
-def test_dense_layers_after_a_flattened_quantizer(rng):
-    net = Net()
+def test_dense_layers_after_a_flattened_quantizer(net, rng):
     x = net.input(3, 4, 5, 24)
     flat = net.reshape(_dorefa(net, x, 3), 3, 480)
     y = net.dense(flat, signs(rng, 10, 480))
@@ -207,12 +204,11 @@ def test_dense_layers_after_a_flattened_quantizer(rng):
 
 @pytest.mark.parametrize("image", [(1, 4, 4, 6), (1, 1, 8, 12), (2, 96)])
 @pytest.mark.parametrize("n", [1, 3])
-def test_a_quantizer_that_is_flattened_within(n, image, rng):
+def test_a_quantizer_that_is_flattened_within(net, n, image, rng):
     """A quantizer of a flattened image may be split by the reshape.
 
     litert_torch rounds the image, and clamps the row after the reshape.
     """
-    net = Net()
     x = net.input(*image)
     rounded = net.op("ROUND", net.op("MUL", x, 2.0))
     row = net.reshape(rounded, image[0], 96)
@@ -226,9 +222,8 @@ def test_a_quantizer_that_is_flattened_within(n, image, rng):
 
 @pytest.mark.parametrize("form", [_dorefa, _clip, _scaled, _falling])
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
-def test_max_pooling_between_quantizer_and_layer(padding, form, rng):
+def test_max_pooling_between_quantizer_and_layer(net, padding, form, rng):
     """The pooling moves before the quantizer, unless that falls, so that its order is reversed."""
-    net = Net()
     x = net.input(*_SHAPE)
     pooled = net.max_pool(form(net, x, 3), (3, 2), (2, 1), padding)
     pooled = net.max_pool(pooled, (2, 2), (1, 1))
@@ -248,8 +243,7 @@ def test_max_pooling_between_quantizer_and_layer(padding, form, rng):
         convert_tflite(content)  # with its self-check
 
 
-def test_a_pooled_and_flattened_quantizer_of_two_layers(rng):
-    net = Net()
+def test_a_pooled_and_flattened_quantizer_of_two_layers(net, rng):
     x = net.input(2, 6, 4, 40)
     flat = net.reshape(net.max_pool(_dorefa(net, x, 3)), 2, 240)
     outputs = [net.dense(flat, signs(rng, 10, 240)) for _ in range(2)]
@@ -259,8 +253,7 @@ def test_a_pooled_and_flattened_quantizer_of_two_layers(rng):
     assert converted.kinds.count("MAX_POOL_2D") == converted.kinds.count("LceQuantize") == 1
 
 
-def test_a_quantizer_of_two_layers_is_computed_once(rng):
-    net = Net()
+def test_a_quantizer_of_two_layers_is_computed_once(net, rng):
     x = net.input(*_SHAPE)
     data = _dorefa(net, x, 3)
     one = net.conv(data, signs(rng, 16, 1, 1, _CHANNELS))
@@ -273,8 +266,7 @@ def test_a_quantizer_of_two_layers_is_computed_once(rng):
 
 
 @pytest.mark.parametrize("bits_weights", [1, 2])
-def test_a_sign_after_a_layer_of_several_bits_becomes_thresholds(bits_weights, rng):
-    net = Net()
+def test_a_sign_after_a_layer_of_several_bits_becomes_thresholds(net, bits_weights, rng):
     x = net.input(*_SHAPE)
     y = net.conv(_dorefa(net, x, 3), _odd_weights(rng, bits_weights, 32, 3, 3, _CHANNELS))
     factors = rng.choice(np.array([-2, 0.5, 1, 4], np.float32), 32)
@@ -287,9 +279,8 @@ def test_a_sign_after_a_layer_of_several_bits_becomes_thresholds(bits_weights, r
 
 @pytest.mark.parametrize("n", [2, 4, 6, 14])
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
-def test_levels_that_are_no_power_of_two(n, padding, rng):
+def test_levels_that_are_no_power_of_two(net, n, padding, rng):
     """The other levels of the bits stay unused; zeros around the image are then no level."""
-    net = Net()
     x = net.input(*_SHAPE)
     y = net.conv(_dorefa(net, x, n), signs(rng, 24, 3, 3, _CHANNELS), padding=padding)
     values = rng.uniform(-0.5, 1.5, _SHAPE).astype(np.float32)
@@ -300,8 +291,7 @@ def test_levels_that_are_no_power_of_two(n, padding, rng):
 
 
 @pytest.mark.parametrize("form", [_dorefa, _dorefa_divided, _falling, _scaled])
-def test_two_levels_are_a_sign(form, rng):
-    net = Net()
+def test_two_levels_are_a_sign(net, form, rng):
     x = net.input(*_SHAPE)
     y = net.conv(form(net, x, 1), signs(rng, 24, 3, 3, _CHANNELS))
     converted = convert_and_compare(net, y, inputs=[_inputs(form, 1, rng)])
@@ -327,8 +317,7 @@ def _of_another_size(net: Net, x: Value) -> Value:
 
 
 @pytest.mark.parametrize("form", [_too_many_levels, _unbounded, _uneven, _of_another_size])
-def test_other_quantizers_stay_in_float(form, rng):
-    net = Net()
+def test_other_quantizers_stay_in_float(net, form, rng):
     x = net.input(*_SHAPE)
     y = net.conv(form(net, x), signs(rng, 24, 3, 3, _CHANNELS))
     converted = convert(net.finish(y))
@@ -337,9 +326,8 @@ def test_other_quantizers_stay_in_float(form, rng):
 
 
 @pytest.mark.parametrize("fill", [0.0, 0.5])
-def test_padding_with_no_level(fill, rng):
+def test_padding_with_no_level(net, fill, rng):
     """Zeros become an image that is added at the border; other pads stay in float."""
-    net = Net()
     x = net.input(*_SHAPE)
     shifted = net.op("ADD", _dorefa(net, x, 3), 1.0)
     padded = net.pad(shifted, ((1, 1), (1, 1)), fill)
@@ -352,8 +340,7 @@ def test_padding_with_no_level(fill, rng):
         assert converted.kinds == ["LceQuantize", "LceBconv2d", "ADD"]
 
 
-def test_many_bits_stay_in_float(rng):
-    net = Net()
+def test_many_bits_stay_in_float(net, rng):
     x = net.input(*_SHAPE)
     weights = _odd_weights(rng, 3, 24, 3, 3, _CHANNELS)
     converted = convert(net.finish(net.conv(_dorefa(net, x, 7), weights)))
@@ -361,8 +348,7 @@ def test_many_bits_stay_in_float(rng):
 
 
 @pytest.mark.parametrize("bits_weights", [1, 2])
-def test_layers_that_can_be_int8_are_of_fewer_bits(bits_weights, rng):
-    net = Net()
+def test_layers_that_can_be_int8_are_of_fewer_bits(net, bits_weights, rng):
     x = net.input(*_SHAPE)
     weights = _odd_weights(rng, bits_weights, 24, 3, 3, _CHANNELS)
     content = net.finish(net.conv(_dorefa(net, x, 7), weights))
@@ -372,8 +358,7 @@ def test_layers_that_can_be_int8_are_of_fewer_bits(bits_weights, rng):
     assert convert(content).layers[0].became == "binary"
 
 
-def test_files_for_lce_have_one_bit(rng):
-    net = Net()
+def test_files_for_lce_have_one_bit(net, rng):
     x = net.input(*_SHAPE)
     content = net.finish(net.conv(_dorefa(net, x, 3), signs(rng, 24, 3, 3, _CHANNELS)))
     converted = convert(content, compatibility="lce")
@@ -383,8 +368,7 @@ def test_files_for_lce_have_one_bit(rng):
         convert(convert_tflite(content), compatibility="lce")
 
 
-def test_a_converted_file_is_converted_again_unchanged(rng):
-    net = Net()
+def test_a_converted_file_is_converted_again_unchanged(net, rng):
     x = net.input(*_SHAPE)
     weights = _odd_weights(rng, 2, 24, 3, 3, _CHANNELS)
     once = convert_tflite(net.finish(net.conv(_dorefa(net, x, 3), weights)))
@@ -416,23 +400,21 @@ def test_weights_that_are_almost_of_few_bits(off, are, rng):
     assert isinstance(find_odd_weights(weights), NotBinary) is not are
 
 
-def test_channels_of_zeros_are_of_size_zero(rng):
+def test_channels_of_zeros_are_of_size_zero(net, rng):
     weights = _odd_weights(rng, 2, 9, 3, 3, 5)
     weights[[0, 4]] = 0
     found = find_odd_weights(weights)
     assert not isinstance(found, NotBinary)
     np.testing.assert_array_equal(found.odd % 2, 1)
     np.testing.assert_allclose(found.odd * found.scale[:, None, None, None], weights, rtol=1e-6)
-    net = Net()
     x = net.input(1, 6, 6, 5)
     y = net.conv(_dorefa(net, x, 3), weights)
     converted = convert_and_compare(net, y, inputs=[rng.random((1, 6, 6, 5), np.float32)])
     assert converted.kinds == ["LceQuantize", "LceBconv2d"]
 
 
-def test_two_levels_that_are_transposed_are_a_sign(rng):
+def test_two_levels_that_are_transposed_are_a_sign(net, rng):
     """PyTorch exports such a transpose, as its channels are not the last."""
-    net = Net()
     x = net.input(1, _CHANNELS, 6, 5)
     turned = net.transpose(_dorefa(net, x, 1), 0, 2, 3, 1)
     y = net.conv(turned, signs(rng, 24, 3, 3, _CHANNELS))
@@ -442,9 +424,8 @@ def test_two_levels_that_are_transposed_are_a_sign(rng):
 
 
 @pytest.mark.parametrize("scale", [1.0, -1.0, 0.25])
-def test_ties_of_two_levels_after_a_float_layer(scale, rng):
+def test_ties_of_two_levels_after_a_float_layer(net, scale, rng):
     """ROUND takes half to even, so 0.5 itself is below: the layer's bias must not lose that."""
-    net = Net()
     filters = rng.integers(-2, 3, (32, 3, 3, 8)).astype(np.float32)
     x = net.conv(net.input(1, 6, 6, 8), filters, steps(rng, 32) * 4)
     x = net.op("ADD", net.op("MUL", x, scale), 2.0)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.converter.graphs import Net, signs
+from tests.converter.graphs import signs
 
 # Prints the file's size and the most memory beyond what the imports took, in bytes.
 _CONVERT = """
@@ -40,8 +40,7 @@ def _convert(file: Path) -> tuple[int, int, int]:
 
 @_reads_proc
 @pytest.mark.parametrize("binary_units", [0, 2000])
-def test_at_most_three_times_the_file(rng, tmp_path, binary_units):
-    net = Net()
+def test_at_most_three_times_the_file(net, rng, tmp_path, binary_units):
     x = net.input(1, 5000)
     y = net.dense(x, rng.random((5000 - binary_units, 5000), np.float32))
     if binary_units:
@@ -55,9 +54,8 @@ def test_at_most_three_times_the_file(rng, tmp_path, binary_units):
 
 
 @_reads_proc
-def test_values_are_checked_part_by_part(rng, tmp_path):
+def test_values_are_checked_part_by_part(net, rng, tmp_path):
     """The 16 layers have values of 8 MB each, while the file is small."""
-    net = Net()
     y = net.input(1, 256, 256, 32)
     for _ in range(16):
         y = net.conv(net.sign(y), signs(rng, 32, 1, 1, 32))

@@ -115,8 +115,7 @@ def test_an_output_without_a_name_is_named_after_the_last_layer(name, expected):
     assert Interpreter(converted).output_names == ["probabilities"]
 
 
-def test_a_layer_with_weights_is_not_named_after_what_is_fused_into_it():
-    net = Net()
+def test_a_layer_with_weights_is_not_named_after_what_is_fused_into_it(net):
     x = net.input(1, 8)
     y = net.dense(x, np.ones((4, 8), np.float32))
     net.builder.graph.tensors[y.number].name = "StatefulPartitionedCall:0"
@@ -125,8 +124,7 @@ def test_a_layer_with_weights_is_not_named_after_what_is_fused_into_it():
     assert output.name == "StatefulPartitionedCall:0"
 
 
-def test_an_output_that_becomes_bits_is_named_after_what_makes_it():
-    net = Net()
+def test_an_output_that_becomes_bits_is_named_after_what_makes_it(net):
     y = net.sign(net.input(1, 8))
     net.builder.graph.tensors[y.number].name = "StatefulPartitionedCall:0"
     net.builder.signature({"x": 0}, {"last_sign": y.number})

@@ -16,6 +16,11 @@ from tests.converter.graphs import signs, steps
 from tests.converter.onnx_models import OPSET, OnnxNet
 
 
+@pytest.fixture
+def net():
+    return OnnxNet()
+
+
 def _small(rng):
     net = OnnxNet()
     x = net.bipolar(net.conv(net.input(1, 3, 8, 8), steps(rng, 32, 3, 3, 3)))
@@ -96,8 +101,7 @@ def test_an_input_without_a_name(rng):
     _refused(model, "each input and initializer to have a name of its own, got ''")
 
 
-def test_weights_without_values():
-    net = OnnxNet()
+def test_weights_without_values(net):
     y = net.conv(net.input(1, 3, 8, 8), np.zeros((0, 3, 3, 3), np.float32))
     _refused(net.proto(y), r"expected a tensor with values, got the shape \[1, 6, 6, 0\]")
 
@@ -115,8 +119,7 @@ def test_impossible_sizes(rng, size):
     _refused(model, "'constant_0' to have")
 
 
-def test_a_constant_of_huge_shape():
-    net = OnnxNet()
+def test_a_constant_of_huge_shape(net):
     huge = net.op("ConstantOfShape", np.array([1 << 30, 1 << 30], np.int64))
     _refused(net.finish(net.op("Add", net.input(1, 2), huge)), "constants of less than 2 GB")
 
@@ -135,9 +138,8 @@ _MANY = np.array(1 << 28, np.int64)
         ("HannWindow", (_MANY,), {}),
     ],
 )
-def test_constants_that_would_take_the_memory(kind, inputs, attributes):
+def test_constants_that_would_take_the_memory(net, kind, inputs, attributes):
     """The constants are refused before anything of that size is made."""
-    net = OnnxNet()
     huge = net.op(kind, *inputs, name="huge", **attributes)
     tracemalloc.start()
     try:
@@ -179,15 +181,13 @@ def test_constants_that_take_the_square_of_their_memory(kind, inputs, words):
         tracemalloc.stop()
 
 
-def test_constants_that_would_take_years():
-    net = OnnxNet()
+def test_constants_that_would_take_years(net):
     rows = [np.ones(1 << 12, np.float32) for _ in range(4)]
     x = net.op("Einsum", *rows, equation="a,b,c,d->", name="long")
     _refused(net.finish(net.op("Add", net.input(1, 1), x)), "Einsum 'long': .* products")
 
 
-def test_many_constants_that_would_take_the_memory_together():
-    net = OnnxNet()
+def test_many_constants_that_would_take_the_memory_together(net):
     x = net.op("Tile", np.float32([[1]]), np.array([1 << 12, 1 << 12], np.int64))
     for _ in range(9):
         x = net.op("Neg", x)
@@ -195,41 +195,36 @@ def test_many_constants_that_would_take_the_memory_together():
     _refused(net.finish(net.op("Add", net.input(1, 1), x)), "Neg .*: expected constants of less")
 
 
-def test_constants_that_differ_from_run_to_run():
-    net = OnnxNet()
+def test_constants_that_differ_from_run_to_run(net):
     noise = net.op("RandomNormal", shape=[2, 3], name="noise")
     words = "RandomNormal 'noise': expected an operator that the converter reads"
     _refused(net.finish(net.op("Add", net.input(2, 3), noise)), words)
 
 
-def test_a_subgraph_of_constants():
+def test_a_subgraph_of_constants(net):
     """A loop in a file could run for ever, so it is refused."""
-    net = OnnxNet()
     body = helper.make_graph([], "body", [], [])
     x = net.op("Loop", np.int64(1 << 60), None, np.float32([1]), name="odd", body=body)
     _refused(net.finish(net.op("Add", net.input(1, 1), x)), "Loop 'odd': expected an operator that")
 
 
 @pytest.mark.parametrize("kind", ["Div", "Mod"])
-def test_divisors_of_zero(kind):
-    net = OnnxNet()
+def test_divisors_of_zero(net, kind):
     x = net.op(kind, np.array([6, 6]), np.array([1, 0]), name="odd")
     _refused(net.finish(net.op("Reshape", net.input(1, 36), x)), f"{kind} 'odd': .* a divisor")
 
 
-def test_a_tensor_elsewhere_in_a_constant(tmp_path, monkeypatch):
+def test_a_tensor_elsewhere_in_a_constant(net, tmp_path, monkeypatch):
     """A file that an attribute names is read from the model's folder or not at all."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "secret").write_bytes(bytes(8))
-    net = OnnxNet()
     value = helper.make_tensor("value", TensorProto.FLOAT, [2], [0, 0])
     _move_out(value, "secret")
     x = net.op("ConstantOfShape", np.array([2], np.int64), value=value)
     _refused(net.finish(net.op("Add", net.input(1, 2), x)), "give the path of the file")
 
 
-def test_a_value_of_huge_shape():
-    net = OnnxNet()
+def test_a_value_of_huge_shape(net):
     a, b = net.input(1 << 20, 1), net.input(1, 1 << 20)
     _refused(net.finish(net.op("Add", a, b)), "a tensor of less than 2 GB")
 
@@ -321,8 +316,7 @@ def test_versions(rng, version, words):
         ("GatherND", {}, r"places of \[1, 3\], got others"),
     ],
 )
-def test_operators(kind, attributes, words):
-    net = OnnxNet()
+def test_operators(net, kind, attributes, words):
     x = net.input(1, 3, 8, 8)
     more = [np.float32(1)] * {"Quant": 3, "Gemm": 1}.get(kind, 0)
     places = {"Tile": [1, 2], "Expand": [5, 1, 1], "Gather": [7], "GatherND": [0, 3]}
@@ -342,8 +336,7 @@ def test_operators(kind, attributes, words):
         ({"axes": [2]}, "1 scales or sizes"),
     ],
 )
-def test_images_of_other_sizes(options, words):
-    net = OnnxNet()
+def test_images_of_other_sizes(net, options, words):
     x = net.input(1, 3, 8, 8)
     sizes = {"axes": [2, 3], **options}
     made = net.op("Resize", x, None, None, np.array([16, 12]), name="odd", **sizes)
@@ -361,8 +354,7 @@ def test_images_of_other_sizes(options, words):
         {"group": 2},
     ],
 )
-def test_transposed_convolutions(options):
-    net = OnnxNet()
+def test_transposed_convolutions(net, options):
     x = net.input(1, 3, 8, 8)
     weights = np.ones((3, 2, 3, 3), np.float32)
     made = net.op("ConvTranspose", x, weights, name="odd", **options)
@@ -398,8 +390,7 @@ def test_absent_inputs(kind, computed):
         _refused(net.proto(node), rf"{kind} '/the/node': expected an input #{absent}, got none")
 
 
-def test_an_operator_without_inputs():
-    net = OnnxNet()
+def test_an_operator_without_inputs(net):
     _refused(net.proto(net.op("Clip")), "Clip .*: expected an input #0, got none")
 
 
@@ -420,28 +411,24 @@ def test_another_domain(rng):
     _refused(model, "one of the domain 'com.example'")
 
 
-def test_a_second_result_that_is_not_there():
-    net = OnnxNet()
+def test_a_second_result_that_is_not_there(net):
     made, mask = net.op("Dropout", net.input(1, 4), outputs=2)
     _refused(net.finish(net.op("Where", mask, made, np.float32(0))), "a second output")
 
 
-def test_training():
-    net = OnnxNet()
+def test_training(net):
     x = net.op("Dropout", net.input(1, 4), np.float32(0.5), np.array(True))
     _refused(net.finish(x), r"expected inference, got training; .*model\.eval")
 
 
-def test_open_sizes(rng):
-    net = OnnxNet()
+def test_open_sizes(net, rng):
     x = net.conv(net.input(1, 3, "height", "width"), steps(rng, 4, 3, 3, 3))
     _refused(net.finish(x), r"fixed sizes but for the first.*, got \[1, 3, 'open', 'open'\]")
 
 
 @pytest.mark.parametrize("perm", [[1, 0, 2], None])
-def test_samples_that_the_output_does_not_have_first(perm):
+def test_samples_that_the_output_does_not_have_first(net, perm):
     """Callers would take other things for samples."""
-    net = OnnxNet()
     x = net.input("batch", 3, 4)
     y = net.op("Transpose", x, perm=perm) if perm else net.op("ReduceSum", x, keepdims=0)
     shape = r"\[3, 'open', 4\]" if perm else r"\[\]"
@@ -456,8 +443,7 @@ def test_other_types():
     _refused(net.finish(net.op("Identity", text)), "'input_0' to be of floats.* got STRING")
 
 
-def test_computing_with_an_open_batch():
-    net = OnnxNet()
+def test_computing_with_an_open_batch(net):
     x = net.input("batch", 6)
     size = net.op("Mul", net.op("Shape", x), np.array([2, 1], np.int64))
     _refused(net.finish(net.op("Reshape", x, size)), "sizes that are known, got the open batch")
@@ -492,8 +478,7 @@ def test_the_newest_operators_are_read(rng):
     assert larq_engine.convert_onnx(model.SerializeToString()).report.count("binary") == 1
 
 
-def test_a_subgraph():
-    net = OnnxNet()
+def test_a_subgraph(net):
     branch = helper.make_graph([], "branch", [], [])
     x = net.op("If", net.input(1, dtype=TensorProto.BOOL), name="odd", then_branch=branch)
     _refused(net.finish(x), "If 'odd': expected an operator that the converter reads")

@@ -11,6 +11,11 @@ from tests.converter.graphs import run_engine, run_stock, signs, steps
 from tests.converter.onnx_models import OPSET, OnnxNet, compare, float_model, reference
 
 
+@pytest.fixture
+def net():
+    return OnnxNet()
+
+
 def _image(net):
     return net.input(1, 4, 6, 6)
 
@@ -305,8 +310,7 @@ def _kinds(content):
 
 
 @pytest.mark.parametrize("at_zero", ["+1", "-1"])
-def test_a_sign_of_zero(rng, at_zero):
-    net = OnnxNet()
+def test_a_sign_of_zero(net, rng, at_zero):
     x = net.op("Sign", net.input(1, 32, 4, 4), name="/act/Sign")
     content = net.finish(net.conv(x, signs(rng, 8, 32, 3, 3), name="/conv/Conv"))
     words = (
@@ -319,9 +323,8 @@ def test_a_sign_of_zero(rng, at_zero):
     assert converted.report.count("binary") == 1
 
 
-def test_zeros_at_signs_are_counted(rng):
+def test_zeros_at_signs_are_counted(net, rng):
     """A channel whose weights are 0 is 0 in each of 16 pixels."""
-    net = OnnxNet()
     weights = signs(rng, 32, 4, 1, 1)
     weights[5] = 0
     x = net.op("Sign", net.conv(net.input(1, 4, 4, 4), weights), name="/act/Sign")
@@ -334,9 +337,8 @@ def test_zeros_at_signs_are_counted(rng):
     )
 
 
-def test_signs_of_zero_by_layer(rng):
+def test_signs_of_zero_by_layer(net, rng):
     """The sign of a value that cannot be negative is 0 or 1, even if the option says otherwise."""
-    net = OnnxNet()
     x = net.input(1, 32, 4, 4)
     layers = [
         net.conv(net.op("Sign", value, name=f"/{name}/Sign"), signs(rng, 8, 32, 3, 3))
@@ -363,8 +365,7 @@ def test_signs_of_zero_by_layer(rng):
 
 
 @pytest.mark.parametrize("form", ["moved", "scaled", "straight through"])
-def test_a_sign_of_zero_matters_through_what_keeps_it(rng, form):
-    net = OnnxNet()
+def test_a_sign_of_zero_matters_through_what_keeps_it(net, rng, form):
     x = net.input(1, 32, 4, 4)
     y = net.op("Sign", x)
     if form == "moved":
@@ -378,8 +379,7 @@ def test_a_sign_of_zero_matters_through_what_keeps_it(rng, form):
         larq_engine.convert_onnx(content)
 
 
-def test_a_sign_of_a_sign_has_no_third_value_whatever_it_is_padded_with(rng):
-    net = OnnxNet()
+def test_a_sign_of_a_sign_has_no_third_value_whatever_it_is_padded_with(net, rng):
     x = net.op("Sign", net.input(1, 32, 4, 4))
     x = net.op("Sign", net.op("Add", x, np.float32(0.5)))
     x = net.op("Pad", x, _sizes(0, 0, 1, 1, 0, 0, 1, 1), np.float32(0.5))
@@ -387,9 +387,8 @@ def test_a_sign_of_a_sign_has_no_third_value_whatever_it_is_padded_with(rng):
     compare(net.finish(net.conv(x, signs(rng, 8, 32, 3, 3))), [image])
 
 
-def test_a_sign_of_zero_that_no_binary_layer_reads(rng):
+def test_a_sign_of_zero_that_no_binary_layer_reads(net, rng):
     """Such a sign gives the three values that ONNX defines."""
-    net = OnnxNet()
     x = net.input(1, 32, 4, 4)
     gate = net.op("Mul", x, net.op("Sign", x))
     shifted = net.op("Sign", net.op("Add", net.op("Sign", x), np.float32(0.5)))
@@ -401,9 +400,8 @@ def test_a_sign_of_zero_that_no_binary_layer_reads(rng):
 
 
 @pytest.mark.parametrize("option", ["+1", "-1"])
-def test_forms_of_two_values_keep_their_own_zero(rng, option):
+def test_forms_of_two_values_keep_their_own_zero(net, rng, option):
     """The option applies only to signs of three values that a layer reads."""
-    net = OnnxNet()
     x = net.input(1, 32, 4, 4)
     is_zero = net.op("Cast", net.op("Equal", x, np.float32(0)), to=1)
     forms = [
@@ -441,9 +439,8 @@ def test_weights_of_zero(rng, option, number):
     assert chosen == larq_engine.convert_onnx(build(weights))
 
 
-def test_a_straight_through_estimator_leaves_weights_binary(rng):
+def test_a_straight_through_estimator_leaves_weights_binary(net, rng):
     """In float32, (s - w) + w is off by a rounding."""
-    net = OnnxNet()
     weights = net.constant(rng.standard_normal((8, 32, 3, 3)).astype(np.float32))
     s = net.op("Mul", np.float32(0.3), net.op("Sign", weights))
     x = net.bipolar(net.input(1, 32, 4, 4))
@@ -454,9 +451,8 @@ def test_a_straight_through_estimator_leaves_weights_binary(rng):
 
 @pytest.mark.parametrize("layer", ["Conv", "Gemm", "MatMul"])
 @pytest.mark.parametrize(("apart", "became"), [(4e-6, "binary"), (1e-3, "float")])
-def test_sizes_of_weights_that_differ_by_rounding(rng, layer, apart, became):
+def test_sizes_of_weights_that_differ_by_rounding(net, rng, layer, apart, became):
     """Exporters compute straight-through estimators of small weights themselves."""
-    net = OnnxNet()
     weights = np.float32(0.05) * signs(rng, 40, 32)
     weights *= rng.uniform(1 - apart, 1 + apart, weights.shape).astype(np.float32)
     if layer == "Conv":
@@ -471,10 +467,9 @@ def test_sizes_of_weights_that_differ_by_rounding(rng, layer, apart, became):
 
 @pytest.mark.parametrize("layer", ["Conv", "Gemm", "MatMul"])
 @pytest.mark.parametrize(("steps_beyond", "became"), [(0, "binary"), (1, "float")])
-def test_the_border_of_what_is_rounding(rng, layer, steps_beyond, became):
+def test_the_border_of_what_is_rounding(net, rng, layer, steps_beyond, became):
     """Half the sizes of a channel are 1 + d and half 1 - d: 1 is their mean, without rounding."""
     off = np.float32(2.0**-14 + steps_beyond * 2.0**-23)
-    net = OnnxNet()
     halves = rng.permuted(np.resize(np.float32([1, -1]), (40, 32)), axis=1)
     weights = (1 + off * halves) * signs(rng, 40, 32)
     assert weights.dtype == np.float32
@@ -489,15 +484,14 @@ def test_the_border_of_what_is_rounding(rng, layer, steps_beyond, became):
     assert (remark in str(converted.report)) == (became == "binary")
 
 
-def test_weights_of_one_size_need_no_remark(rng):
-    net = OnnxNet()
+def test_weights_of_one_size_need_no_remark(net, rng):
     weights = np.float32(0.3) * signs(rng, 8, 32, 3, 3)
     y = net.conv(net.bipolar(net.input(1, 32, 4, 4)), weights)
     assert larq_engine.convert_onnx(net.finish(y)).report.remarks == ()
 
 
 @pytest.mark.parametrize("times", [30, 500])
-def test_rounding_of_a_straight_through_estimator_is_in_the_border(rng, times):
+def test_rounding_of_a_straight_through_estimator_is_in_the_border(net, rng, times):
     """An exporter computes it, here for weights of up to `times` their size."""
     size = np.float32(0.01)
     x = (size * rng.uniform(-times, times, (40, 32))).astype(np.float32)
@@ -505,7 +499,6 @@ def test_rounding_of_a_straight_through_estimator_is_in_the_border(rng, times):
     s = np.copysign(size, x)
     weights = (s - x) + x
     assert (np.abs(weights) != size).any()
-    net = OnnxNet()
     y = net.op("MatMul", net.bipolar(net.input(2, 32)), weights.T)
     converted = larq_engine.convert_onnx(net.finish(y))
     assert [layer.became for layer in converted.report.layers] == ["binary"]
@@ -527,9 +520,8 @@ _OF_CONSTANTS = {
 
 
 @pytest.mark.parametrize("kind", _OF_CONSTANTS)
-def test_constants_are_computed(rng, kind):
+def test_constants_are_computed(net, rng, kind):
     """Their values are in the file, and the operators that compute them are gone."""
-    net = OnnxNet()
     attributes = {"equation": "ij,jk->k"} if kind == "Einsum" else {}
     made = net.op(kind, *_OF_CONSTANTS[kind], outputs=1 + (kind == "TopK"), **attributes)
     content = net.finish(net.op("Mul", _image(net), made[0] if kind == "TopK" else made))
@@ -597,8 +589,7 @@ def test_pixels_in_between(rng, way):
 
 
 @pytest.mark.parametrize("exponent", [1, 2, 3, 0.5, -0.5, -1, -2, 1.5])
-def test_powers(rng, exponent):
-    net = OnnxNet()
+def test_powers(net, rng, exponent):
     x = net.op("Add", net.op("Abs", net.input(1, 4, 6)), np.float32(0.5))
     content = net.finish(
         net.op("Pow", x, np.array([exponent], np.float64 if exponent == 2 else np.float32))
@@ -630,8 +621,7 @@ def test_einsum(rng, equation):
 
 @pytest.mark.parametrize("mode", ["constant", "reflect", "edge", "wrap"])
 @pytest.mark.parametrize("pads", [(0, 0, 2, 1, 0, 0, 1, 3), (0,) * 8])
-def test_pads(rng, mode, pads):
-    net = OnnxNet()
+def test_pads(net, rng, mode, pads):
     x = net.op("Pad", net.input("batch", 4, 6, 6), _sizes(*pads), None, mode=mode)
     compare(net.finish(x), [steps(rng, 2, 4, 6, 6)], batch=2)
 
@@ -647,8 +637,7 @@ def test_pads_that_cut_off(rng):
 
 
 @pytest.mark.parametrize("open_batch", [False, True])
-def test_steps_that_go_back(rng, open_batch):
-    net = OnnxNet()
+def test_steps_that_go_back(net, rng, open_batch):
     x = net.input("batch" if open_batch else 2, 4, 6, 7)
     least = np.iinfo(np.int64).min
     numbers = [_sizes(-1, -2, 99), _sizes(least, 0, -7), _sizes(1, 2, 3), _sizes(-1, -1, -2)]
@@ -659,9 +648,8 @@ def test_steps_that_go_back(rng, open_batch):
     ("start", "end", "step"),
     [(1, 1 << 40, 1), (0, 1 << 40, 2), (-3, 1 << 40, 1), (1, -1, 1), (-1, -99, -2), (4, 1, -1)],
 )
-def test_slices_of_images_of_another_size(rng, start, end, step):
+def test_slices_of_images_of_another_size(net, rng, start, end, step):
     """The model counts pixels from the start or from the end, which moves with the size."""
-    net = OnnxNet()
     numbers = [_sizes(start), _sizes(end), _sizes(3), _sizes(step)]
     content = net.finish(net.op("Slice", net.input(1, 2, 5, 6), *numbers))
     interpreter = larq_engine.Interpreter(larq_engine.convert_onnx(content))
@@ -671,17 +659,15 @@ def test_slices_of_images_of_another_size(rng, start, end, step):
         np.testing.assert_array_equal(interpreter.predict(image), reference(content, [image])[0])
 
 
-def test_a_sign_of_each_sample(rng):
+def test_a_sign_of_each_sample(net, rng):
     """Bits lie along the channels, which this image does not have."""
-    net = OnnxNet()
     mean = net.op("ReduceMean", net.input("batch", 8), np.array([1]), keepdims=0)
     compare(net.finish(net.op("Where", net.op("Less", mean, np.float32(0)), *np.float32([-1, 1]))),
             [steps(rng, 3, 8)], batch=3)  # fmt: skip
 
 
-def test_memory_that_nothing_was_written_to(rng):
+def test_memory_that_nothing_was_written_to(net, rng):
     """Numbers of it that nobody reads may be NaN."""
-    net = OnnxNet()
     x = net.input(1, 32, 4, 4)
     memory = np.full((1, 32, 4, 4), np.nan, np.float32)
     memory[0, 3] = 7
@@ -692,9 +678,8 @@ def test_memory_that_nothing_was_written_to(rng):
     assert converted.report.count("binary") == 1
 
 
-def test_signs_that_fill_a_tensor(rng):
+def test_signs_that_fill_a_tensor(net, rng):
     """Two masks write the signs of values and of weights; none of these operators is left."""
-    net = OnnxNet()
 
     def sign(x, shape):
         y, zero = net.constant(np.full(shape, np.nan, np.float32)), np.float32(0)
@@ -708,16 +693,14 @@ def test_signs_that_fill_a_tensor(rng):
     assert converted.report.operators == {"TRANSPOSE": 2, "LceQuantize": 1, "LceBconv2d": 1}
 
 
-def test_constants_at_known_places(rng):
-    net = OnnxNet()
+def test_constants_at_known_places(net, rng):
     places, numbers = np.array([[0, 3], [1, -2]], np.int64), np.float32([5, 6])
     x = net.op("ScatterND", steps(rng, 2, 4), places, numbers)
     compare(net.finish(net.op("Add", net.input(2, 4), x)), [steps(rng, 2, 4)])
 
 
 @pytest.mark.parametrize("form", ["places", "numbers", "another mask"])
-def test_what_fills_otherwise(rng, form):
-    net = OnnxNet()
+def test_what_fills_otherwise(net, rng, form):
     x = net.input(4, 4)
     if form == "places":
         x = net.op("ScatterND", x, _sizes(1, 2)[:, None], steps(rng, 2, 4))
@@ -731,8 +714,7 @@ def test_what_fills_otherwise(rng, form):
 
 
 @pytest.mark.parametrize("second", ["Greater", "LessOrEqual"])
-def test_values_that_are_seen_of_two_conditions(rng, second):
-    net = OnnxNet()
+def test_values_that_are_seen_of_two_conditions(net, rng, second):
     x = net.input(1, 4, 6, 6)
     other = np.full((1, 4, 6, 6), 7, np.float32)
     y = net.op("Where", net.op(second, x, np.float32(1)), np.float32(1), other)
@@ -752,8 +734,7 @@ def test_a_shape_for_which_0_is_a_size(rng):
         larq_engine.convert_onnx(content)
 
 
-def test_flattened_images_are_not_turned(rng):
-    net = OnnxNet()
+def test_flattened_images_are_not_turned(net, rng):
     x = net.conv(net.input(1, 1, 6, 6), steps(rng, 4, 1, 3, 3))
     x = net.op("Reshape", x, _sizes(1, -1))
     x = net.op("Add", net.op("Relu", x), steps(rng, 64))
@@ -762,8 +743,7 @@ def test_flattened_images_are_not_turned(rng):
     assert "TRANSPOSE" not in _kinds(float_model(content))
 
 
-def test_flattened_images_that_must_be_turned(rng):
-    net = OnnxNet()
+def test_flattened_images_that_must_be_turned(net, rng):
     x = net.conv(net.input(1, 1, 6, 6), steps(rng, 4, 1, 3, 3))
     x = net.op("Reshape", x, _sizes(1, -1))
     content = net.finish(x, net.op("Reshape", x, _sizes(2, 32)))
@@ -792,9 +772,8 @@ def test_pads_that_follow_the_size(rng, kind, mode, pads):
     np.testing.assert_allclose(found, given, rtol=1e-6)
 
 
-def test_channels_shuffled(rng):
+def test_channels_shuffled(net, rng):
     """ShuffleNet takes groups apart and deals their channels out."""
-    net = OnnxNet()
     x = net.conv(net.input("batch", 4, 5, 5), steps(rng, 6, 2, 1, 1), group=2)
     x = net.op("Reshape", x, _sizes(-1, 2, 3, 5, 5))
     x = net.op("Transpose", x, perm=[0, 2, 1, 3, 4])
@@ -803,8 +782,7 @@ def test_channels_shuffled(rng):
     compare(net.finish(x), [steps(rng, 3, 4, 5, 5)], batch=3)
 
 
-def test_layers_have_the_names_of_nodes(rng):
-    net = OnnxNet()
+def test_layers_have_the_names_of_nodes(net, rng):
     x = net.conv(net.input(1, 3, 8, 8), steps(rng, 32, 3, 3, 3), name="/stem/conv1/Conv")
     x = net.conv(net.bipolar(x), signs(rng, 8, 32, 3, 3), name="/block/block.0/Conv_3")
     x = net.op("Gemm", net.op("Flatten", x), steps(rng, 128, 4), name="head")
@@ -812,9 +790,8 @@ def test_layers_have_the_names_of_nodes(rng):
     assert [layer.name for layer in report.layers] == ["stem/conv1", "block/block.0", "head"]
 
 
-def test_layers_have_the_names_of_modules(rng):
+def test_layers_have_the_names_of_modules(net, rng):
     """PyTorch's newer exporter calls nodes by numbers and notes the modules."""
-    net = OnnxNet()
     x = net.conv(net.input(1, 3, 8, 8), steps(rng, 32, 3, 3, 3), name="node_Conv_12")
     x = net.conv(net.bipolar(x), signs(rng, 8, 32, 3, 3), name="node_Conv_13")
     x = net.op("Gemm", net.op("Flatten", x), steps(rng, 128, 4), name="node_linear")
@@ -833,8 +810,7 @@ def test_layers_have_the_names_of_modules(rng):
     assert [layer.name for layer in report.layers] == ["first.0", "block.0", "node_linear"]
 
 
-def test_names_of_inputs_and_outputs(rng):
-    net = OnnxNet()
+def test_names_of_inputs_and_outputs(net, rng):
     x = net.input(2, 3)
     content = net.finish(net.op("Relu", x), net.op("Identity", x), net.op("Transpose", x))
     graph = schema.read(float_model(content)).graphs[0]

@@ -17,12 +17,11 @@ def _run(content: bytes, x: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("stride", [1, 2])
-def test_symmetric_padding_of_an_open_image(rng, stride):
+def test_symmetric_padding_of_an_open_image(net, rng, stride):
     """LCE has to pad in an operator.
 
     At a stride of 2 the pads are SAME for odd sizes only, and the size is not known.
     """
-    net = Net()
     x = _open(net, net.input(1, 7, 7, 32), 1, -1, -1, 32)
     s = _open(net, net.sign(x), 1, -1, -1, 32)
     padded = _open(net, net.pad(s, ((1, 1), (1, 1)), 1.0), 1, -1, -1, 32)
@@ -36,8 +35,7 @@ def test_symmetric_padding_of_an_open_image(rng, stride):
         np.testing.assert_array_equal(_run(converted.content, images), _run(content, images))
 
 
-def test_dense_layer_of_an_open_sequence_stays_in_float(rng):
-    net = Net()
+def test_dense_layer_of_an_open_sequence_stays_in_float(net, rng):
     x = _open(net, net.input(1, 1, 64), -1, -1, 64)
     s = _open(net, net.sign(x), -1, -1, 64)
     y = net.dense(s, signs(rng, 8, 64), keepNumDims=True)
@@ -47,8 +45,7 @@ def test_dense_layer_of_an_open_sequence_stays_in_float(rng):
     assert converted.reason == "its input has an open shape"
 
 
-def test_rows_of_an_open_batch(rng):
-    net = Net()
+def test_rows_of_an_open_batch(net, rng):
     x = _open(net, net.input(1, 5, 64), -1, 5, 64)
     s = _open(net, net.sign(x), -1, 5, 64)
     rows = net.op("RESHAPE", s, np.array([-1, 64], np.int32), shape=(5, 64), newShape=[-1, 64])

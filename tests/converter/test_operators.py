@@ -16,7 +16,7 @@ from larq_engine.converter.report import report_layers
 from larq_engine.converter.verify import verify
 from larq_engine.python.operators import KNOWN_OPS
 from larq_engine.python.samplewise import is_samplewise
-from tests.converter.graphs import Net, convert_and_compare, steps
+from tests.converter.graphs import convert_and_compare, steps
 from tests.model_builder import ModelBuilder, add_quantize, add_weights, bconv_options
 from tests.oracle import Conv, pack_bits
 
@@ -132,9 +132,8 @@ def test_transposed_convolutions_read_data_behind_their_weights(kind, weights):
     assert (layer.input_bits, layer.weight_bits) == (8, 8)
 
 
-def test_relu_0_to_1_is_a_relu_like_the_others(rng):
+def test_relu_0_to_1_is_a_relu_like_the_others(net, rng):
     """Thresholds are found through it, and constants are folded through it."""
-    net = Net()
     x = net.input(1, 5, 5, 32)
     filters = np.where(rng.random((32, 3, 3, 32)) < 0.5, -1.0, 1.0).astype(np.float32)
     clamped = net.op("RELU_0_TO_1", net.conv(net.sign(x), filters))

@@ -58,8 +58,7 @@ def _binary(net: Net, x: Value) -> Value:
 
 
 @pytest.mark.parametrize("form", _FIXED)
-def test_a_file_of_one_size(form):
-    net = Net()
+def test_a_file_of_one_size(net, form):
     content = net.finish(_FIXED[form](net, net.input(*_SHAPE)))
     _refuses(convert_tflite(content), (1, 7, 8, 4))
 
@@ -94,10 +93,9 @@ def test_a_file_of_all_sizes(rng):
     np.testing.assert_array_equal(interpreter.predict(x), stock.predict(x))
 
 
-def test_sizes_that_were_not_compared():
+def test_sizes_that_were_not_compared(net):
     """A rule may have written a size into the file; only a model that no rule changed is exempt."""
     _refuses(convert_tflite(_network(), check=False), (1, 9, 9, 32))
-    net = Net()
     content = net.finish(net.op("RELU", net.input(*_SHAPE)))
     assert not convert_tflite(content, check=False).report.fixed_sizes
 

@@ -23,8 +23,7 @@ def _padded(net: Net, x: Value, before: int, after: int) -> Value:
 
 @pytest.mark.parametrize("order", [1, -1])
 @pytest.mark.parametrize("part", range(len(_PARTS)))
-def test_a_sum_of_one_part(part, order, rng):
-    net = Net()
+def test_a_sum_of_one_part(net, part, order, rng):
     values = _inputs(net, *_PARTS, _PARTS[part])
     joined = net.concatenate(values[:-1], 3)
     padded = _padded(net, values[-1], sum(_PARTS[:part]), sum(_PARTS[part + 1 :]))
@@ -34,8 +33,7 @@ def test_a_sum_of_one_part(part, order, rng):
     assert converted.op("ADD").output.shape == (*_IMAGE, _PARTS[part])
 
 
-def test_blocks_one_after_another(rng):
-    net = Net()
+def test_blocks_one_after_another(net, rng):
     values = _inputs(net, 6, 3, 3, 3, 3)
     x = values[0]
     for grown, better in (values[1:3], values[3:]):
@@ -46,8 +44,7 @@ def test_blocks_one_after_another(rng):
     assert {op.output.shape for op in converted.ops("ADD")} == {(*_IMAGE, 3)}
 
 
-def test_a_concatenation_that_others_read_stays(rng):
-    net = Net()
+def test_a_concatenation_that_others_read_stays(net, rng):
     values = _inputs(net, *_PARTS, 4)
     joined = net.concatenate(values[:-1], 3)
     result = net.op("ADD", joined, _padded(net, values[-1], 8, 0))
@@ -60,8 +57,7 @@ def test_a_concatenation_that_others_read_stays(rng):
     [(5, 0), (4, 3), (5, 2), (9, 3), (12, 0)],
     ids=["of_two", "shorter", "across", "of_two_whole", "of_all"],
 )
-def test_what_is_not_one_part_stays(channels, before, rng):
-    net = Net()
+def test_what_is_not_one_part_stays(net, channels, before, rng):
     values = _inputs(net, *_PARTS, channels)
     joined = net.concatenate(values[:-1], 3)
     result = net.op("ADD", joined, _padded(net, values[-1], before, 12 - before - channels))
@@ -70,8 +66,7 @@ def test_what_is_not_one_part_stays(channels, before, rng):
     assert converted.op("ADD").output.shape == (*_IMAGE, 12)
 
 
-def test_an_activation_is_of_all_channels(rng):
-    net = Net()
+def test_an_activation_is_of_all_channels(net, rng):
     values = _inputs(net, *_PARTS, 4)
     joined = net.concatenate(values[:-1], 3)
     result = net.op("ADD", joined, _padded(net, values[-1], 8, 0), fusedActivationFunction=1)
@@ -79,8 +74,7 @@ def test_an_activation_is_of_all_channels(rng):
     assert converted.kinds == ["CONCATENATION", "PAD", "ADD"]
 
 
-def test_pads_of_pixels_stay(rng):
-    net = Net()
+def test_pads_of_pixels_stay(net, rng):
     parts = _inputs(net, *_PARTS)
     small = net.input(1, 3, 5, 4)
     joined = net.concatenate(parts, 3)

@@ -83,9 +83,8 @@ def _pads_of(converted: Converted) -> list[object]:
 @pytest.mark.parametrize("value", [None, 0.0, 1.0, -1.0])
 @pytest.mark.parametrize("pads", _PADS)
 @pytest.mark.parametrize("sign", _SIGNS)
-def test_pads_of_an_nchw_image(sign, pads, value, rng):
+def test_pads_of_an_nchw_image(net, sign, pads, value, rng):
     """No TRANSPOSE and no PAD is left between two layers."""
-    net = Net()
     x = net.input(1, 32, 9, 8)
     for _ in range(2):
         x = _conv(net, rng, _pad_nchw(net, _SIGNS[sign](net, x), _PADS[pads], value), 32)
@@ -95,9 +94,8 @@ def test_pads_of_an_nchw_image(sign, pads, value, rng):
     assert _pads_of(converted) == [_PADS[pads]] * 2
 
 
-def test_pads_before_an_nchw_sign(rng):
+def test_pads_before_an_nchw_sign(net, rng):
     """sign(0) is +1, so the second layer takes in the pads of the first one's result."""
-    net = Net()
     x = _conv(net, rng, _where(net, net.input(1, 32, 9, 8)), 32)
     y = _conv(net, rng, _where(net, _pad_nchw(net, x, _PADS["unequal"])), 32)
     converted = _convert(net, y, rng=rng)
@@ -105,17 +103,15 @@ def test_pads_before_an_nchw_sign(rng):
     assert _pads_of(converted) == [((0, 0), (0, 0)), _PADS["unequal"]]
 
 
-def test_pads_that_two_layers_share(rng):
+def test_pads_that_two_layers_share(net, rng):
     """A block and its shortcut share them, with a stride each."""
-    net = Net()
     padded = _pad_nchw(net, _where(net, net.input(1, 32, 8, 8)), _PADS["symmetric"])
     outputs = [_conv(net, rng, padded, 32), _conv(net, rng, padded, 64)]
     converted = _convert(net, *outputs, rng=rng)
     assert sorted(converted.kinds) == [*["LceBconv2d"] * 2, "LceQuantize", *["TRANSPOSE"] * 3]
 
 
-def test_pads_that_others_read_too(rng):
-    net = Net()
+def test_pads_that_others_read_too(net, rng):
     padded = _pad_nchw(net, _where(net, net.input(1, 32, 8, 8)), _PADS["symmetric"])
     converted = _convert(net, _conv(net, rng, padded, 32), net.op("ABS", padded), rng=rng)
     assert converted.kinds.count("PAD") == converted.kinds.count("LceBconv2d") == 1
@@ -148,17 +144,15 @@ _NOT_TAKEN_IN: dict[str, tuple[_Form, str]] = {
 
 
 @pytest.mark.parametrize("form", _NOT_TAKEN_IN)
-def test_pads_that_stay(form, rng):
+def test_pads_that_stay(net, form, rng):
     make, reason = _NOT_TAKEN_IN[form]
-    net = Net()
     y = _conv(net, rng, make(net, _where(net, net.input(1, 32, 8, 8))), 32)
     converted = convert(net.finish(y))
     assert reason in converted.reason
     _convert(net, y, rng=rng)
 
 
-def test_pads_of_a_depthwise_layer_stay(rng):
-    net = Net()
+def test_pads_of_a_depthwise_layer_stay(net, rng):
     padded = _pad_nchw(net, _where(net, net.input(1, 32, 8, 8)), _PADS["symmetric"])
     y = net.op(
         "DEPTHWISE_CONV_2D",
@@ -179,9 +173,8 @@ def test_pads_of_a_depthwise_layer_stay(rng):
 
 @pytest.mark.parametrize("factor", [-1.0, -2.0, 0.5])
 @pytest.mark.parametrize("value", [1.0, -1.0, 2.0])
-def test_signs_that_are_scaled_behind_their_pads(rng, factor, value):
+def test_signs_that_are_scaled_behind_their_pads(net, rng, factor, value):
     """The pads stay signs of the same size when both are scaled."""
-    net = Net()
     x = net.input(1, 5, 5, 32)
     s = net.op("MUL", net.sign(x), abs(value))
     parts = [net.op("MUL", net.pad(s, ((1, 0), (0, 1)), value), factor)]

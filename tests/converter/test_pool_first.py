@@ -6,7 +6,6 @@ import pytest
 from larq_engine.converter import schema
 from larq_engine.converter.api import convert_tflite
 from tests.converter.graphs import (
-    Net,
     convert_and_compare,
     run_engine,
     run_stock,
@@ -47,8 +46,7 @@ _SLOPES = np.float32([0.1, 1, 2.5, 1e-3, 7, 0.5])
     ],
 )
 @pytest.mark.parametrize("activation", [0, _RELU])
-def test_goes_before_what_rises(kind, operands, activation, rng):
-    net = Net()
+def test_goes_before_what_rises(net, kind, operands, activation, rng):
     x = net.input(1, _SIZE, _SIZE, _CHANNELS)
     operands = [x if isinstance(operand, str) else operand for operand in operands]
     fused = {"fusedActivationFunction": activation} if kind in ("ADD", "SUB", "MUL") else {}
@@ -57,8 +55,7 @@ def test_goes_before_what_rises(kind, operands, activation, rng):
     assert converted.kinds == ["MAX_POOL_2D", kind]
 
 
-def test_slopes_of_0(rng):
-    net = Net()
+def test_slopes_of_0(net, rng):
     x = net.input(1, _SIZE, _SIZE, _CHANNELS)
     y = _pool(net, net.op("PRELU", x, np.float32([[[1, 0, 0, 2, 0, 0]]])))
     sample = rng.normal(size=x.shape).astype(np.float32)
@@ -66,9 +63,8 @@ def test_slopes_of_0(rng):
     assert converted.kinds == ["MAX_POOL_2D", "PRELU"]
 
 
-def test_takes_over_an_activation(rng):
+def test_takes_over_an_activation(net, rng):
     """Batch norm, max pooling and relu become these operators."""
-    net = Net()
     x = net.input(1, _SIZE, _SIZE, _CHANNELS)
     scaled = net.op("ADD", net.op("MUL", x, _SLOPES), -_SLOPES)
     converted = convert_and_compare(
@@ -78,8 +74,7 @@ def test_takes_over_an_activation(rng):
 
 
 @pytest.mark.parametrize("kind", ["RELU6", "PRELU"])
-def test_stays_where_nobody_can_take_the_activation(kind, rng):
-    net = Net()
+def test_stays_where_nobody_can_take_the_activation(net, kind, rng):
     x = net.input(1, _SIZE, _SIZE, _CHANNELS)
     operands = [_SLOPES.reshape(1, 1, -1)] if kind == "PRELU" else []
     y = _pool(net, net.op(kind, x, *operands), activation="RELU_N1_TO_1")
@@ -87,8 +82,7 @@ def test_stays_where_nobody_can_take_the_activation(kind, rng):
     assert converted.kinds == [kind, "MAX_POOL_2D"]
 
 
-def test_goes_before_a_chain(rng):
-    net = Net()
+def test_goes_before_a_chain(net, rng):
     x = net.input(1, _SIZE, _SIZE, _CHANNELS)
     scaled = net.op("ADD", net.op("MUL", x, _SLOPES), -_SLOPES)
     y = _pool(net, net.op("PRELU", scaled, _SLOPES.reshape(1, 1, -1)))
@@ -109,8 +103,7 @@ def test_goes_before_a_chain(rng):
         ("ABS", ("x",)),
     ],
 )
-def test_stays_behind_what_may_fall(kind, operands, rng):
-    net = Net()
+def test_stays_behind_what_may_fall(net, kind, operands, rng):
     x = net.input(1, _SIZE, _SIZE, _CHANNELS)
     operands = [x if isinstance(operand, str) else operand for operand in operands]
     y = _pool(net, net.op(kind, *operands))
@@ -118,8 +111,7 @@ def test_stays_behind_what_may_fall(kind, operands, rng):
     assert converted.kinds == [kind, "MAX_POOL_2D"]
 
 
-def test_stays_behind_what_others_read(rng):
-    net = Net()
+def test_stays_behind_what_others_read(net, rng):
     x = net.input(1, _SIZE, _SIZE, _CHANNELS)
     scaled = net.op("MUL", x, _SLOPES)
     outputs = _pool(net, scaled), net.op("ABS", scaled)
@@ -127,24 +119,21 @@ def test_stays_behind_what_others_read(rng):
     assert converted.kinds.index("MUL") < converted.kinds.index("MAX_POOL_2D")
 
 
-def test_stays_behind_an_output(rng):
-    net = Net()
+def test_stays_behind_an_output(net, rng):
     x = net.input(1, _SIZE, _SIZE, _CHANNELS)
     scaled = net.op("MUL", x, _SLOPES)
     converted = convert_and_compare(net, _pool(net, scaled), scaled, inputs=[_samples(rng)])
     assert converted.kinds == ["MUL", "MAX_POOL_2D"]
 
 
-def test_stays_behind_what_makes_more_of_it(rng):
-    net = Net()
+def test_stays_behind_what_makes_more_of_it(net, rng):
     x = net.input(1, 1, 1, _CHANNELS)
     spread = net.op("ADD", x, np.zeros((1, _SIZE, _SIZE, 1), np.float32))
     converted = convert_and_compare(net, _pool(net, spread), inputs=[_samples(rng)[:, :1, :1]])
     assert converted.kinds == ["ADD", "MAX_POOL_2D"]
 
 
-def test_keeps_as_many_values_where_they_are(rng):
-    net = Net()
+def test_keeps_as_many_values_where_they_are(net, rng):
     x = net.input(1, _SIZE, _SIZE, _CHANNELS)
     y = net.max_pool(net.op("MUL", x, _SLOPES), (3, 3), (1, 1), "SAME")
     converted = convert_and_compare(net, y, inputs=[_samples(rng)])
@@ -165,9 +154,8 @@ _RISING = np.float32([0.25, 0.5, 1, 2] * 8)
 
 
 @pytest.mark.parametrize("fused", ["NONE", "RELU6"])
-def test_a_layer_takes_in_what_follows_its_pooling_before_a_sign(fused, rng):
+def test_a_layer_takes_in_what_follows_its_pooling_before_a_sign(net, fused, rng):
     """The layer then writes bits, which are pooled."""
-    net = Net()
     x = net.input(1, 8, 8, 16)
     filters = rng.integers(-3, 4, (32, 3, 3, 16)).astype(np.float32)
     pooled = net.max_pool(net.conv(x, filters, padding="SAME", activation=fused))
@@ -178,16 +166,14 @@ def test_a_layer_takes_in_what_follows_its_pooling_before_a_sign(fused, rng):
 
 
 @pytest.mark.parametrize("why", ["falls", "shared"])
-def test_a_layer_whose_pooled_values_are_needed(why, rng):
-    net = Net()
+def test_a_layer_whose_pooled_values_are_needed(net, why, rng):
     factors = -_RISING if why == "falls" else _RISING
     x, outputs = _pooled_layer_with(net, rng, factors, shared=why == "shared")
     converted = convert_and_compare(net, *outputs, inputs=[steps(rng, *x.shape)])
     assert "MAX_POOL_2D" in converted.kinds
 
 
-def test_int8_before_a_pooling_and_a_sign_becomes_bits_at_once(rng):
-    net = Net()
+def test_int8_before_a_pooling_and_a_sign_becomes_bits_at_once(net, rng):
     x, outputs = _pooled_layer_with(net, rng, _RISING)
     content = net.finish(*outputs)
     samples = [steps(rng, *x.shape) for _ in range(8)]

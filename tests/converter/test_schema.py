@@ -211,9 +211,8 @@ def _without_options(content: bytes) -> bytes:
 
 @pytest.mark.parametrize("binary", [False, True], ids=["image", "binary layer"])
 @pytest.mark.parametrize("kind", _WITHOUT_OPTIONS)
-def test_operators_without_options(kind, binary, rng):
+def test_operators_without_options(net, kind, binary, rng):
     """The image is a transposed one or a binary layer's, as rules look at both."""
-    net = Net()
     x = net.input(1, 4, 4, 32)
     y = net.conv(net.sign(x), signs(rng, 32, 1, 1, 32)) if binary else net.transpose(x, 0, 2, 1, 3)
     y = net.op("ABS", _WITHOUT_OPTIONS[kind](net, y))
@@ -227,8 +226,7 @@ def test_operators_without_options(kind, binary, rng):
     assert schema.write(schema.read(written)) == written
 
 
-def test_shared_buffers_stay_shared():
-    net = Net()
+def test_shared_buffers_stay_shared(net):
     weights = np.arange(4000, dtype=np.float32)
     x = net.input(4000)
     first, second = net.constant(weights), net.constant(weights)
@@ -239,9 +237,8 @@ def test_shared_buffers_stay_shared():
     assert len(content) < 2 * weights.nbytes
 
 
-def test_equal_constants_of_any_size_are_stored_once(rng):
+def test_equal_constants_of_any_size_are_stored_once(net, rng):
     """Two layers share weights if they are one layer used twice, or belong to two signatures."""
-    net = Net()
     x, y = (net.sign(net.input(1, 8, 8, 256)) for _ in range(2))
     filters = signs(rng, 256, 3, 3, 256)
     two = convert(net.finish(net.conv(x, filters), net.conv(y, filters.copy())))
@@ -249,9 +246,8 @@ def test_equal_constants_of_any_size_are_stored_once(rng):
     assert bits < len(two.content) < bits + 8000
 
 
-def test_equal_bytes_of_other_types_and_shapes_stay_other_constants(rng):
+def test_equal_bytes_of_other_types_and_shapes_stay_other_constants(net, rng):
     """Two numbers 0.0 along the channels, the same along the rows, and the integers 0, 0 differ."""
-    net = Net()
     x = net.input(1, 2, 3, 2)
     y = net.op("ADD", x, np.zeros(2, np.float32))
     y = net.op("ADD", y, np.zeros((2, 1, 1), np.float32))
@@ -260,9 +256,8 @@ def test_equal_bytes_of_other_types_and_shapes_stay_other_constants(rng):
     assert len({op.inputs[1] for op in converted.graph.ops}) == 3
 
 
-def test_many_equal_layers_share_what_they_can(rng):
+def test_many_equal_layers_share_what_they_can(net, rng):
     """Constants that 100 steps of an unrolled recurrent layer share are in the file once."""
-    net = Net()
     state = net.input(1, 64)
     weights = net.constant(signs(rng, 64, 64))
     for _ in range(100):
@@ -275,9 +270,8 @@ def test_many_equal_layers_share_what_they_can(rng):
     assert converted.content.count(b"channels_in") == 1
 
 
-def test_constants_are_aligned():
+def test_constants_are_aligned(net):
     """Hosts read them in place."""
-    net = Net()
     x = net.input(2, 3)
     y = net.op("ADD", net.op("MUL", x, np.arange(3, dtype=np.float32)), 2.0)
     content = schema.write(schema.read(net.finish(y)))
@@ -357,9 +351,8 @@ def _run_once(content: bytes, data: list[np.ndarray]) -> np.ndarray:
     return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
 
 
-def test_loop_is_converted_inside(rng):
+def test_loop_is_converted_inside(net, rng):
     """A WHILE repeats a binary layer three times."""
-    net = Net()
     count, x = net.input(1, dtype=np.int32), net.input(1, 4, 4, 32)
     test = Net()
     test.builder = net.builder.subgraph()
@@ -391,9 +384,8 @@ def test_loop_is_converted_inside(rng):
         np.testing.assert_array_equal(have, want)
 
 
-def test_converting_twice_is_converting_once(rng):
+def test_converting_twice_is_converting_once(net, rng):
     """This holds for binary layers with bits in between, pooling, dense and weight-only layers."""
-    net = Net()
     x = net.input(2, 8, 8, 3)
     y = net.conv(x, signs(rng, 32, 3, 3, 3))
     y = net.conv(net.sign(y), signs(rng, 40, 3, 3, 32), padding="SAME", activation="RELU")

@@ -229,8 +229,7 @@ def test_fault_at_another_size_is_found(rng):
         check_conversion(model, schema.File(content))
 
 
-def test_model_that_stays_as_it_is_needs_no_run(rng, monkeypatch):
-    net = Net()
+def test_model_that_stays_as_it_is_needs_no_run(net, rng, monkeypatch):
     x = net.input(1, 4)
     content = net.finish(net.dense(x, rng.normal(size=(3, 4)).astype(np.float32)))
     monkeypatch.setattr(self_check, "make_plan", None)
@@ -256,8 +255,7 @@ def test_float_model_with_changes_is_checked():
         check_conversion(model, schema.File(content))
 
 
-def test_options_alone_are_a_change():
-    net = Net()
+def test_options_alone_are_a_change(net):
     content = net.finish(net.op("LEAKY_RELU", net.input(1, 40), alpha=0.5))
     model = _convert(content)
     model.graphs[0].ops[0].options.alpha = 0.25
@@ -266,9 +264,8 @@ def test_options_alone_are_a_change():
 
 
 @pytest.mark.parametrize("last", ["their own operator", "NaN"])
-def test_float_model_that_cannot_be_compared(last):
+def test_float_model_that_cannot_be_compared(net, last):
     """The model converts nevertheless, as all its operators are the host's."""
-    net = Net()
     y = net.transpose(net.input(1, 2, 3, 4), 0, 3, 1, 2)
     y = net.transpose(net.op("RELU", y), 0, 2, 3, 1)
     if last == "NaN":
@@ -280,9 +277,8 @@ def test_float_model_that_cannot_be_compared(last):
     assert "was not compared" in check_conversion(_convert(content), schema.File(content))
 
 
-def test_signs_of_what_rounding_reaches_may_differ(rng):
+def test_signs_of_what_rounding_reaches_may_differ(net, rng):
     """Some sums are nearly zero, so that rounding decides about the float model's sign."""
-    net = Net()
     x = net.input(1, 6, 6, 32)
     scale = np.float32(0.1)
     y = net.conv(net.sign(x), signs(rng, 64, 3, 3, 32) * scale)
@@ -291,8 +287,7 @@ def test_signs_of_what_rounding_reaches_may_differ(rng):
     check_conversion(_convert(content), schema.File(content))
 
 
-def test_model_that_computes_nan_is_named(rng):
-    net = Net()
+def test_model_that_computes_nan_is_named(net, rng):
     y = net.conv(net.sign(net.input(1, 5, 5, 8)), signs(rng, 4, 3, 3, 8))
     content = net.finish(net.op("MUL", y, np.array([1, 1, np.nan, 1], np.float32)))
     with pytest.raises(ConversionError, match=r"MUL '.*' of the float model computes NaN"):
@@ -309,17 +304,15 @@ def _check(content: bytes) -> Model:
     return model
 
 
-def test_sign_that_is_read_directly_and_through_a_move(rng):
-    net = Net()
+def test_sign_that_is_read_directly_and_through_a_move(net, rng):
     s = net.sign(net.input(1, 6, 6, 32))
     filters = [signs(rng, 8, 3, 3, 32) for _ in range(2)]
     model = _check(net.finish(net.conv(s, filters[0]), net.conv(net.max_pool(s), filters[1])))
     assert len(_ops(model.graphs[0], "LceQuantize")) == 1
 
 
-def test_two_signs_with_the_same_bits(rng):
+def test_two_signs_with_the_same_bits(net, rng):
     """Both signs must be given to the float model, whose own signs of rounded sums may differ."""
-    net = Net()
     y = net.conv(net.sign(net.input(1, 6, 6, 32)), signs(rng, 64, 3, 3, 32) * np.float32(0.1))
     condition = net.op("GREATER_EQUAL", y, 0.0, dtype=np.bool_)
     other = net.op("SELECT_V2", condition, 1.0, -1.0)
@@ -338,8 +331,7 @@ def _straight_through(net: Net, x: Value, same: Value) -> Value:
 
 
 @pytest.mark.parametrize("form", [_zero_is_positive, _straight_through])
-def test_sign_of_two_transposed_values_that_are_the_same(rng, form):
-    net = Net()
+def test_sign_of_two_transposed_values_that_are_the_same(net, rng, form):
     x = net.input(1, 32, 5, 5)
     value = form(net, *[net.transpose(x, 0, 2, 3, 1) for _ in range(2)])
     model = _check(net.finish(net.conv(value, signs(rng, 32, 3, 3, 32))))
@@ -348,9 +340,8 @@ def test_sign_of_two_transposed_values_that_are_the_same(rng, form):
 
 @pytest.mark.parametrize("kind", ["ADD", "SUB"])
 @pytest.mark.parametrize("moved", [False, True])
-def test_a_straight_through_form_of_values_too_large_for_it(rng, kind, moved):
+def test_a_straight_through_form_of_values_too_large_for_it(net, rng, kind, moved):
     """The float model has no sign there, so the converter is not at fault."""
-    net = Net()
     x = net.op("MUL", net.op("ADD", net.input(1, 5, 5, 8), 0.25), np.float32(1e9))
     inner = [net.sign(x), x] if kind == "ADD" else [x, net.sign(x)]
     value = net.op(kind, x, net.op("SUB", *inner))
@@ -362,8 +353,7 @@ def test_a_straight_through_form_of_values_too_large_for_it(rng, kind, moved):
         _check(content)
 
 
-def test_model_of_positive_inputs(rng):
-    net = Net()
+def test_model_of_positive_inputs(net, rng):
     y = net.op("ADD", net.op("SQRT", net.input(1, 5, 5, 8)), -0.5)
     model = _check(net.finish(net.conv(net.sign(y), signs(rng, 4, 3, 3, 8))))
     assert len(_ops(model.graphs[0], "LceBconv2d")) == 1
@@ -418,8 +408,7 @@ def test_wrong_state_is_found(rng, fault):
         check_conversion(model, schema.File(content))
 
 
-def test_state_of_a_recurrent_layer(rng):
-    net = Net()
+def test_state_of_a_recurrent_layer(net, rng):
     x = net.input(1, 6, 4)
     state = net.builder.tensor((1, 4))
     net.builder.graph.tensors[state].isVariable = True
@@ -431,8 +420,7 @@ def test_state_of_a_recurrent_layer(rng):
     _check(net.finish(net.dense(net.sign(net.reshape(y, 1, 24)), signs(rng, 3, 24))))
 
 
-def test_random_numbers_are_not_compared(rng):
-    net = Net()
+def test_random_numbers_are_not_compared(net, rng):
     y = net.conv(net.sign(net.input(1, 6, 6, 8)), signs(rng, 16, 3, 3, 8))
     noise = net.op("RANDOM_STANDARD_NORMAL", np.array(y.shape, np.int32), shape=y.shape)
     y = net.conv(net.sign(net.op("ADD", y, noise)), signs(rng, 4, 3, 3, 16))
@@ -447,9 +435,8 @@ def test_random_numbers_are_not_compared(rng):
         check_conversion(model, schema.File(content))
 
 
-def test_what_magnifies_rounding_errors(rng):
+def test_what_magnifies_rounding_errors(net, rng):
     """Both models round before the cosine, and in different places."""
-    net = Net()
     y = net.conv(net.sign(net.input(1, 8, 8, 32)), signs(rng, 64, 3, 3, 32))
     y = net.op("MUL", y, rng.uniform(0.1, 3, 64).astype(np.float32))
     y = net.op("ADD", y, rng.normal(size=64).astype(np.float32))
@@ -469,9 +456,8 @@ def test_inputs_of_0_and_1(rng):
         _check(net.finish(clamped, scaled))
 
 
-def test_transposed_weights_of_a_matrix_product(rng):
+def test_transposed_weights_of_a_matrix_product(net, rng):
     """Each of 40 outputs is a sum of 3 products; along the other axis there are 40."""
-    net = Net()
     x = net.op("MUL", net.sign(net.input(1, 5, 3)), 0.1)
     weights = np.full((40, 3), 0.1, np.float32)
     y = net.op("BATCH_MATMUL", x, weights, shape=(1, 5, 40), adjY=True)
@@ -563,26 +549,23 @@ def test_small_faults_are_found(rng):
 
 
 @pytest.mark.parametrize("size", [(1, 2), (2, 1), (2, 2)])
-def test_filters_as_large_as_the_image(rng, size):
+def test_filters_as_large_as_the_image(net, rng, size):
     """LiteRT's kernel leaves pixels out if an image as large as a filter is padded only behind."""
-    net = Net()
     x = net.input(1, *size, 32)
     y = net.conv(net.sign(x), 2 * signs(rng, 16, *size, 32) + 0.25, padding="SAME")
     assert "agree" in convert_tflite(net.finish(y)).report.self_check
 
 
-def test_scalars_are_no_images_that_windows_do_not_fit(rng):
+def test_scalars_are_no_images_that_windows_do_not_fit(net, rng):
     """The shape of a scalar is a constant without values."""
-    net = Net()
     y = net.conv(net.sign(net.input(1, 4, 4, 32)), signs(rng, 16, 3, 3, 32))
     mean = net.op("MEAN", y, np.array([0, 1, 2, 3], np.int32), shape=(1,), keepDims=False)
     scalar = net.op("RESHAPE", mean, np.zeros(0, np.int32), shape=())
     assert "agree" in convert_tflite(net.finish(y, scalar)).report.self_check
 
 
-def test_windows_that_no_longer_fit_at_another_size(rng):
+def test_windows_that_no_longer_fit_at_another_size(net, rng):
     """LiteRT's kernels crash when they read the empty image that is left."""
-    net = Net()
     x = net.input(1, 5, 9, 20)
     y = net.conv(net.sign(x), signs(rng, 32, 3, 2, 20), stride=(1, 2))
     y = net.op("ABS", y)
@@ -593,8 +576,7 @@ def test_windows_that_no_longer_fit_at_another_size(rng):
         run.run({graph.inputs[0]: np.ones((1, 2, 9, 20), np.float32)})
 
 
-def test_each_signature_is_checked(rng):
-    net = Net()
+def test_each_signature_is_checked(net, rng):
     x = net.input(1, 5, 5, 8)
     y = net.conv(net.sign(x), signs(rng, 4, 3, 3, 8))
     second = Net()
@@ -614,9 +596,8 @@ def test_each_signature_is_checked(rng):
         check_conversion(model, schema.File(content))
 
 
-def test_branches_are_checked_by_themselves(rng):
+def test_branches_are_checked_by_themselves(net, rng):
     """A run of the model would execute only one of them."""
-    net = Net()
     x = net.input(1, 5, 5, 8)
     condition = net.op(
         "GREATER", net.op("MEAN", x, np.array([0, 1, 2, 3]), shape=()), 0.0, dtype=np.bool_
@@ -641,9 +622,8 @@ def test_branches_are_checked_by_themselves(rng):
             check_conversion(model, schema.File(content))
 
 
-def test_infinite_values_are_equal():
+def test_infinite_values_are_equal(net):
     """The exponentials of an elu are infinite in places where the other branch is chosen."""
-    net = Net()
     x = net.op("MUL", net.transpose(net.input(1, 2, 3, 4), 0, 3, 1, 2), 1000.0)
     exponential = net.op("SUB", net.op("EXP", x), 1.0)
     y = net.op("SELECT_V2", net.op("GREATER", x, 0.0, dtype=np.bool_), x, exponential)
@@ -653,9 +633,8 @@ def test_infinite_values_are_equal():
     assert "agree with the float model" in check_conversion(model, schema.File(content))
 
 
-def test_sums_that_float32_does_not_hold(rng):
+def test_sums_that_float32_does_not_hold(net, rng):
     """The order of a sum, which the host decides, tells whether it is infinite."""
-    net = Net()
     x = net.input(1, 8, 8, 32)
     y = net.conv(net.sign(x), signs(rng, 8, 3, 3, 32) * np.float32(3e38))
     with pytest.raises(ConversionError, match="expected sums that float32 holds"):

@@ -21,8 +21,7 @@ def _thresholds(net, x, filters, factors):
 
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
 @pytest.mark.parametrize("swapped", [False, True])
-def test_a_layer_of_thresholds_and_one_of_numbers(swapped, padding, rng):
-    net = Net()
+def test_a_layer_of_thresholds_and_one_of_numbers(net, swapped, padding, rng):
     x, u = net.input(1, 6, 5, 64), net.input(1, 5, 6, 64)
     filters, factors = _filters(rng), signs(rng, 256)
     scale = np.array([2.0, -0.5], np.float32)[rng.integers(0, 2, 256)]
@@ -40,9 +39,8 @@ def test_a_layer_of_thresholds_and_one_of_numbers(swapped, padding, rng):
     assert _BITS < len(converted.content) < _BITS + 12 * 256 + 8000
 
 
-def test_two_signatures(rng):
+def test_two_signatures(net, rng):
     filters = _filters(rng)
-    net = Net()
     x = net.input(1, 5, 5, 64)
     y = _thresholds(net, x, filters, signs(rng, 256))
     second = Net()
@@ -58,8 +56,7 @@ def test_two_signatures(rng):
     assert _BITS < len(converted) < _BITS + 12 * 256 + 8000
 
 
-def test_other_weights_stay_apart(rng):
-    net = Net()
+def test_other_weights_stay_apart(net, rng):
     x, u = net.input(1, 6, 5, 64), net.input(1, 5, 6, 64)
     filters = _filters(rng)
     other = filters.copy()
@@ -71,8 +68,7 @@ def test_other_weights_stay_apart(rng):
     assert len(converted.content) > 2 * _BITS
 
 
-def test_a_relu_before_the_multiplier_keeps_its_filters(rng):
-    net = Net()
+def test_a_relu_before_the_multiplier_keeps_its_filters(net, rng):
     x, u = net.input(1, 6, 5, 64), net.input(1, 5, 6, 64)
     filters = _filters(rng)
     bits = _thresholds(net, x, filters, signs(rng, 256))

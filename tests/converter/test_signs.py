@@ -404,9 +404,8 @@ _PADDED_WITH_A_THIRD_VALUE = {"2.5 or -0.5", "plus 3", "3 minus", "minus 3"}
 
 @pytest.mark.parametrize("form", _BINARY)
 @pytest.mark.parametrize("padding", ["VALID", "SAME"])
-def test_binary(form, padding, rng):
+def test_binary(net, form, padding, rng):
     build, before = _BINARY[form]
-    net = Net()
     x = net.input(*_SHAPE)
     y = net.conv(build(net, x), signs(rng, 7, 3, 3, 6), padding=padding)
     data = np.concatenate([np.resize(EDGES, 60), edges(rng, 60)]).reshape(_SHAPE)
@@ -420,8 +419,7 @@ def test_binary(form, padding, rng):
 @pytest.mark.parametrize(
     "form", [form for form, (_, before) in _BINARY.items() if not {"NEG", "SUB"} & {*before}]
 )
-def test_denormals_keep_their_sign(form, rng):
-    net = Net()
+def test_denormals_keep_their_sign(net, form, rng):
     x = net.input(*_SHAPE)
     y = net.conv(_BINARY[form][0](net, x), signs(rng, 7, 3, 3, 6))
     data = rng.choice(DENORMALS, _SHAPE)
@@ -516,20 +514,18 @@ _NOT_BINARY: dict[str, tuple[_Form, str]] = {
 }
 
 
-def test_a_sign_that_is_seen_too_late(rng, monkeypatch):
+def test_a_sign_that_is_seen_too_late(net, rng, monkeypatch):
     """Operators may be joined to a sign after its layer was looked at; the report says so."""
     without = [stage for stage in pipeline._FLOAT_STAGES if binarize_layer not in stage]
     monkeypatch.setattr(pipeline, "_FLOAT_STAGES", without)
-    net = Net()
     y = net.conv(net.sign(net.input(*_SHAPE)), signs(rng, 7, 3, 3, 6))
     converted = convert_and_compare(net, y, inputs=[edges(rng, *_SHAPE)])
     assert "only after other operators had been joined" in converted.reason
 
 
 @pytest.mark.parametrize("form", _NOT_BINARY)
-def test_not_binary(form, rng):
+def test_not_binary(net, form, rng):
     build, reason = _NOT_BINARY[form]
-    net = Net()
     x = net.input(*_SHAPE)
     content = net.finish(net.conv(build(net, x), signs(rng, 7, 3, 3, 6)))
     converted = convert(content)
@@ -543,9 +539,8 @@ def test_not_binary(form, rng):
 
 
 @pytest.mark.parametrize("form", [form for form in _BINARY if form.startswith("straight through")])
-def test_straight_through_is_exact_up_to_16777216(form, rng):
+def test_straight_through_is_exact_up_to_16777216(net, form, rng):
     """Values have all sizes, and half of them are within some steps of the powers of two."""
-    net = Net()
     x = net.input(1, 64, 64, 6)
     y = net.conv(_BINARY[form][0](net, x), signs(rng, 7, 3, 3, 6))
     sizes = np.exp2(rng.integers(-40, 24, x.shape)).astype(np.float32)
@@ -554,9 +549,8 @@ def test_straight_through_is_exact_up_to_16777216(form, rng):
     assert "LceBconv2d" in convert_and_compare(net, y, inputs=[data]).kinds
 
 
-def test_straight_through_of_larger_values_is_the_sign(rng):
+def test_straight_through_of_larger_values_is_the_sign(net, rng):
     """The float model's rounding loses the sign there; the converted model keeps it."""
-    net = Net()
     x = net.input(1, 1, 1, 6)
     y = net.conv(_straight_through()(net, x), np.eye(6, dtype=np.float32).reshape(6, 1, 1, 6))
     z = net.conv(_straight_through()(net, x), np.ones((6, 1, 1, 6), np.float32))
@@ -569,9 +563,8 @@ def test_straight_through_of_larger_values_is_the_sign(rng):
     assert (run_engine(converted.content, data)[0] == 0).all()  # three of +1, three of -1
 
 
-def test_many_ways_to_one_sign(rng):
+def test_many_ways_to_one_sign(net, rng):
     """Each operator doubles the number of ways: there are 2**64 in all."""
-    net = Net()
     x = net.input(*_SHAPE)
     y = net.sign(x)
     for _ in range(64):
@@ -581,17 +574,15 @@ def test_many_ways_to_one_sign(rng):
     assert converted.kinds == ["LceQuantize", "LceBconv2d"]
 
 
-def test_step_padded_with_an_input(rng):
-    net = Net()
+def test_step_padded_with_an_input(net, rng):
     x = net.input(*_SHAPE)
     y = net.conv(_step_of(_padded_with_input)(net, x), signs(rng, 7, 3, 3, 6))
     converted = convert(net.finish(y))
     assert "LceBconv2d" not in converted.kinds
 
 
-def test_sign_and_its_scale_are_told_apart_from_two_signs(rng):
+def test_sign_and_its_scale_are_told_apart_from_two_signs(net, rng):
     """sign(a) + sign(b) has three values."""
-    net = Net()
     a, b = net.input(*_SHAPE), net.input(*_SHAPE)
     y = net.conv(net.op("ADD", net.sign(a), net.sign(b)), signs(rng, 7, 3, 3, 6))
     data = [edges(rng, *_SHAPE), edges(rng, *_SHAPE)]
@@ -610,17 +601,15 @@ _BROADCASTING: dict[str, _Form] = {
 
 
 @pytest.mark.parametrize("form", _BROADCASTING)
-def test_constant_larger_than_the_value(form, rng):
-    net = Net()
+def test_constant_larger_than_the_value(net, form, rng):
     x = net.input(1, 1, 1, 6)
     y = net.conv(_BROADCASTING[form](net, x), signs(rng, 7, 3, 3, 6))
     convert_and_compare(net, y, inputs=[edges(rng, 1, 1, 1, 6)])
 
 
 @pytest.mark.parametrize("is_output", [False, True])
-def test_one_sign_is_quantized_once(is_output, rng):
+def test_one_sign_is_quantized_once(net, is_output, rng):
     """Two layers, another operator and perhaps the model's caller read the sign."""
-    net = Net()
     s = net.sign(net.input(*_SHAPE))
     outputs = [
         net.conv(s, signs(rng, 7, 3, 3, 6), padding=padding) for padding in ("VALID", "SAME")
@@ -632,24 +621,21 @@ def test_one_sign_is_quantized_once(is_output, rng):
     assert sorted(converted.kinds) == sorted(expected)
 
 
-def test_sign_as_output(rng):
+def test_sign_as_output(net, rng):
     """Stripping the LceDequantize gives the sign's bits."""
-    net = Net()
     y = net.sign(net.input(*_SHAPE))
     converted = convert_and_compare(net, y, inputs=[edges(rng, *_SHAPE)])
     assert converted.kinds == ["LceQuantize", "LceDequantize"]
 
 
 @pytest.mark.parametrize("form", ["heaviside", "shift -0.1", "times 4"])
-def test_output_of_other_values_stays(form, rng):
-    net = Net()
+def test_output_of_other_values_stays(net, form, rng):
     y = _BINARY[form][0](net, net.input(*_SHAPE))
     converted = convert_and_compare(net, y, inputs=[edges(rng, *_SHAPE)])
     assert not any(kind.startswith("Lce") for kind in converted.kinds)
 
 
-def test_signs_written_differently_are_quantized_once(rng):
-    net = Net()
+def test_signs_written_differently_are_quantized_once(net, rng):
     x = net.input(*_SHAPE)
     forms = [_BINARY[name][0] for name in ("larq", "x >= 0", "x < 0", "times -4")]
     outputs = [net.conv(form(net, x), signs(rng, 7, 3, 3, 6)) for form in forms]
@@ -657,8 +643,7 @@ def test_signs_written_differently_are_quantized_once(rng):
     assert sorted(converted.kinds) == ["LceBconv2d"] * 4 + ["LceQuantize"]
 
 
-def test_negatives_are_made_once(rng):
-    net = Net()
+def test_negatives_are_made_once(net, rng):
     x = net.input(*_SHAPE)
     forms = [_BINARY[name][0] for name in ("heaviside", "x > 0", "shift -0.1")]
     outputs = [net.conv(form(net, x), signs(rng, 7, 3, 3, 6)) for form in forms]
@@ -666,8 +651,7 @@ def test_negatives_are_made_once(rng):
     assert sorted(converted.kinds) == ["LceBconv2d"] * 3 + ["LceQuantize", "NEG"]
 
 
-def test_a_chain_longer_than_recursion_allows(rng):
-    net = Net()
+def test_a_chain_longer_than_recursion_allows(net, rng):
     y = net.input(1, 4, 4, 32)
     for number in range(600):
         y = net.op("RELU6", y) if number % 2 else net.op("ABS", y)

@@ -88,8 +88,7 @@ def _two_layers(
 
 @pytest.mark.parametrize("with_bias", [False, True])
 @pytest.mark.parametrize("function", _MONOTONE)
-def test_layer_writes_bits(function, with_bias, rng):
-    net = Net()
+def test_layer_writes_bits(net, function, with_bias, rng):
     x = net.input(1, 9, 9, 3)
     bias = steps(rng, _CHANNELS, step=1.0) if with_bias else None
     y = _two_layers(net, x, _MONOTONE[function], rng, bias=bias)
@@ -99,9 +98,8 @@ def test_layer_writes_bits(function, with_bias, rng):
 
 @pytest.mark.parametrize("form", ["x > 0", "x < 0.5", "step"])
 @pytest.mark.parametrize("function", ["batch norm", "relu, batch norm", "several"])
-def test_other_signs(form, function, rng):
+def test_other_signs(net, form, function, rng):
     """Forms of signs differ in their result for a value that equals the bound."""
-    net = Net()
     x = net.input(1, 9, 9, 3)
     y = net.conv(net.sign(x), signs(rng, _CHANNELS, 3, 3, 3))
     y = _MONOTONE[function](net, y)
@@ -116,17 +114,15 @@ def test_other_signs(form, function, rng):
 
 @pytest.mark.parametrize("channels", [1, 3, 32, 33, 70])
 @pytest.mark.parametrize("options", [{}, {"stride": (2, 2)}, {"dilation": (2, 3)}])
-def test_depths(channels, options, rng):
+def test_depths(net, channels, options, rng):
     """Some depths are odd, so that dot products are odd as well."""
-    net = Net()
     x = net.input(1, 9, 9, channels)
     y = _two_layers(net, x, _batch_norm, rng, **options)
     assert convert_and_compare(net, y, inputs=[edges(rng, *x.shape)]).kinds == _BITS
 
 
 @pytest.mark.parametrize("groups", [1, 2])
-def test_thresholds_of_groups(groups, rng):
-    net = Net()
+def test_thresholds_of_groups(net, groups, rng):
     x = net.input(1, 9, 9, 64)
     y = net.conv(net.sign(x), signs(rng, _CHANNELS, 3, 3, 64 // groups))
     y = net.conv(net.sign(_batch_norm(net, y)), signs(rng, 5, 1, 1, _CHANNELS))
@@ -134,9 +130,8 @@ def test_thresholds_of_groups(groups, rng):
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.0])
-def test_scaled_filters(scale, rng):
+def test_scaled_filters(net, scale, rng):
     """Weights of one channel are all zero, so that its bias decides by itself."""
-    net = Net()
     x = net.input(1, 9, 9, 3)
     sizes = np.resize(np.array([0.5, 2, scale], np.float32), _CHANNELS)
     filters = signs(rng, _CHANNELS, 3, 3, 3) * sizes[:, None, None, None]
@@ -146,8 +141,7 @@ def test_scaled_filters(scale, rng):
 
 
 @pytest.mark.parametrize("value", [1.0, -1.0])
-def test_padding_with_ones(value, rng):
-    net = Net()
+def test_padding_with_ones(net, value, rng):
     x = net.input(1, 6, 6, 5)
     padded = net.pad(net.sign(x), ((1, 1), (1, 1)), value)
     y = net.conv(padded, signs(rng, _CHANNELS, 3, 3, 5))
@@ -157,9 +151,8 @@ def test_padding_with_ones(value, rng):
 
 @pytest.mark.parametrize("compatibility", ["larq_engine", "lce"])
 @pytest.mark.parametrize("channels", [1, 2, 3, 32, 33, 64])
-def test_zero_padding(channels, compatibility, rng):
+def test_zero_padding(net, channels, compatibility, rng):
     """If the number of channels is even, zeros leave a dot product as even or odd as the depth."""
-    net = Net()
     x = net.input(1, 6, 6, channels)
     y = _two_layers(net, x, _batch_norm, rng, padding="SAME")
     converted = convert_and_compare(
@@ -171,8 +164,7 @@ def test_zero_padding(channels, compatibility, rng):
         assert converted.kinds == ["LceQuantize", "LceBconv2d", "LceQuantize", "LceBconv2d"]
 
 
-def test_dense_layers_write_bits(rng):
-    net = Net()
+def test_dense_layers_write_bits(net, rng):
     y = x = net.input(3, 45)
     for units in (33, 64, 7):
         y = net.dense(net.sign(y), signs(rng, units, y.shape[1]))
@@ -218,9 +210,8 @@ _POOLED: dict[str, tuple[_Function, _Function, bool]] = {
 @pytest.mark.parametrize("padding", ["VALID", "SAME"])
 @pytest.mark.parametrize("activation", ["NONE", "RELU", "RELU_N1_TO_1"])
 @pytest.mark.parametrize("case", _POOLED)
-def test_max_pool_in_between(case, activation, padding, rng):
+def test_max_pool_in_between(net, case, activation, padding, rng):
     before, after, on_bits = _POOLED[case]
-    net = Net()
     x = net.input(1, 9, 9, 3)
 
     def between(net: Net, y: Value) -> Value:
@@ -236,17 +227,15 @@ def test_max_pool_in_between(case, activation, padding, rng):
         assert "MAX_POOL_2D" in converted.kinds
 
 
-def test_two_max_pools_in_between(rng):
-    net = Net()
+def test_two_max_pools_in_between(net, rng):
     x = net.input(1, 12, 12, 3)
     y = _two_layers(net, x, lambda net, y: net.max_pool(net.max_pool(y)), rng)
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
     assert converted.kinds == [*_BITS[:2], "LceQuantize", *["LceBMaxPool2d"] * 2, "LceBconv2d"]
 
 
-def test_max_pool_of_another_layer(rng):
+def test_max_pool_of_another_layer(net, rng):
     """Only the sign is needed, so the pooling can be of bits whatever layer makes them."""
-    net = Net()
     x = net.input(1, 8, 8, 5)
     y = net.conv(net.sign(net.max_pool(x)), signs(rng, 7, 2, 2, 5))
     data = [edges(rng, *x.shape)]
@@ -256,9 +245,8 @@ def test_max_pool_of_another_layer(rng):
     assert for_xcore.kinds == ["MAX_POOL_2D", "LceQuantize", "LceBconv2d"]
 
 
-def test_max_pool_with_activation_before_a_sign(rng):
+def test_max_pool_with_activation_before_a_sign(net, rng):
     """A relu makes all signs +1; the pooling cannot be moved across it."""
-    net = Net()
     x = net.input(1, 8, 8, 5)
     pooled = net.max_pool(x, activation="RELU")
     y = net.conv(net.sign(pooled), signs(rng, 7, 2, 2, 5))
@@ -266,8 +254,7 @@ def test_max_pool_with_activation_before_a_sign(rng):
     assert converted.kinds == ["MAX_POOL_2D", "LceQuantize", "LceBconv2d"]
 
 
-def test_max_pool_whose_values_others_read(rng):
-    net = Net()
+def test_max_pool_whose_values_others_read(net, rng):
     x = net.input(1, 8, 8, 5)
     pooled = net.max_pool(x)
     y = net.conv(net.sign(pooled), signs(rng, 7, 2, 2, 5))
@@ -275,16 +262,14 @@ def test_max_pool_whose_values_others_read(rng):
     assert converted.kinds == ["MAX_POOL_2D", "LceQuantize", "LceBconv2d"]
 
 
-def test_layer_writes_bits_for_xcore(rng):
-    net = Net()
+def test_layer_writes_bits_for_xcore(net, rng):
     x = net.input(1, 9, 9, 3)
     y = _two_layers(net, x, _batch_norm, rng)
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)], target="xcore")
     assert converted.kinds == _BITS
 
 
-def test_max_pool_in_between_for_xcore(rng):
-    net = Net()
+def test_max_pool_in_between_for_xcore(net, rng):
     x = net.input(1, 9, 9, 3)
     y = _two_layers(net, x, lambda net, y: net.max_pool(y), rng)
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)], target="xcore")
@@ -301,8 +286,7 @@ _READERS: dict[str, Callable[[Net, Value], Value]] = {
 
 @pytest.mark.parametrize("reader", _READERS)
 @pytest.mark.parametrize("which", ["first", "last"])
-def test_float_result_that_others_read_stays_float(which, reader, rng):
-    net = Net()
+def test_float_result_that_others_read_stays_float(net, which, reader, rng):
     x = net.input(1, 9, 9, 3)
     first = net.conv(net.sign(x), signs(rng, _CHANNELS, 3, 3, 3))
     last = _batch_norm(net, first)
@@ -314,8 +298,7 @@ def test_float_result_that_others_read_stays_float(which, reader, rng):
     assert converted.kinds.count("LceQuantize") == 2
 
 
-def test_bits_that_two_layers_read(rng):
-    net = Net()
+def test_bits_that_two_layers_read(net, rng):
     x = net.input(1, 9, 9, 3)
     s = net.sign(_batch_norm(net, net.conv(net.sign(x), signs(rng, _CHANNELS, 3, 3, 3))))
     outputs = [net.conv(s, signs(rng, 5, taps, taps, _CHANNELS)) for taps in (1, 3)]
@@ -343,8 +326,7 @@ _NOT_MONOTONE: dict[str, _Function] = {
 
 
 @pytest.mark.parametrize("function", _NOT_MONOTONE)
-def test_layer_does_not_write_bits(function, rng):
-    net = Net()
+def test_layer_does_not_write_bits(net, function, rng):
     x = net.input(1, 9, 9, 3)
     y = _two_layers(net, x, _NOT_MONOTONE[function], rng)
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
@@ -352,8 +334,7 @@ def test_layer_does_not_write_bits(function, rng):
 
 
 @pytest.mark.parametrize("kind", ["MUL", "ADD", "MAXIMUM"])
-def test_constant_that_makes_more_of_one_channel(kind, rng):
-    net = Net()
+def test_constant_that_makes_more_of_one_channel(net, kind, rng):
     x = net.input(1, 9, 9, 3)
     y = net.op(kind, net.conv(net.sign(x), signs(rng, 1, 3, 3, 3)), _SCALES)
     y = net.conv(net.sign(y), signs(rng, 5, 1, 1, _CHANNELS))
@@ -361,9 +342,8 @@ def test_constant_that_makes_more_of_one_channel(kind, rng):
     assert [op.output.dtype for op in converted.ops("LceBconv2d")] == ["FLOAT32", "FLOAT32"]
 
 
-def test_constant_of_more_dimensions(rng):
+def test_constant_of_more_dimensions(net, rng):
     """[N, H, W, C] plus [1, 1, 1, 1, C] has five dimensions, which a layer cannot write."""
-    net = Net()
     x = net.input(1, 9, 9, 3)
     y = net.conv(net.sign(x), signs(rng, _CHANNELS, 3, 3, 3))
     y = net.op("ADD", y, _SHIFTS.reshape(1, 1, 1, 1, -1))
@@ -371,9 +351,8 @@ def test_constant_of_more_dimensions(rng):
     convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
 
 
-def test_thresholds_of_turned_filters(rng):
+def test_thresholds_of_turned_filters(net, rng):
     """A negative multiplier negates a channel's filter, but not the unused bits."""
-    net = Net()
     x = net.input(1, 3, 3, 5)
     filters = signs(rng, 2, 3, 3, 5)
     y = net.op("MUL", net.conv(net.sign(x), filters), np.array([1, -1], np.float32))
@@ -389,8 +368,7 @@ def test_thresholds_of_turned_filters(rng):
     np.testing.assert_array_equal(first.inputs[4].data, [22, 22])
 
 
-def test_thresholds_of_signs_that_never_change(rng):
-    net = Net()
+def test_thresholds_of_signs_that_never_change(net, rng):
     x = net.input(1, 3, 3, 5)
     shifted = net.op(
         "ADD", net.conv(net.sign(x), signs(rng, 3, 3, 3, 5)), np.array([100, -100, 45], np.float32)

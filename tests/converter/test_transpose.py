@@ -36,9 +36,8 @@ def _prelu(net: Net, rng, x: Value) -> Value:
 
 
 @pytest.mark.parametrize("activation", [None, "prelu"])
-def test_chain(activation, rng):
+def test_chain(net, activation, rng):
     """All operators between two convolutions become thresholds of the first."""
-    net = Net()
     x = net.input(1, 32, 8, 8)
     y = _conv(net, rng, _sign(net, x), 64)
     y = _norm(net, rng, y)
@@ -50,9 +49,8 @@ def test_chain(activation, rng):
 
 
 @pytest.mark.parametrize("first", ["convolution", "sign"])
-def test_residual_blocks(first, rng):
+def test_residual_blocks(net, first, rng):
     """A sign and a sum read each value between two blocks."""
-    net = Net()
     x = net.input(1, 32, 6, 6)
     y = _conv(net, rng, x, 32) if first == "convolution" else x
     for _ in range(3):
@@ -136,8 +134,7 @@ def _step(net: Net, x: Value) -> Value:
 
 
 @pytest.mark.parametrize("between", _BETWEEN)
-def test_sinks(between, rng):
-    net = Net()
+def test_sinks(net, between, rng):
     x = net.input(2, 5, 6, 4)
     y = net.transpose(_BETWEEN[between](net, net.transpose(x, *_TO_NCHW)), *_TO_NHWC)
     converted = convert_and_compare(net, net.op("ABS", y), inputs=[edges(rng, *x.shape)])
@@ -161,9 +158,8 @@ _STAYS = {
 
 
 @pytest.mark.parametrize("between", _STAYS)
-def test_stays(between, rng):
+def test_stays(net, between, rng):
     build, count = _STAYS[between]
-    net = Net()
     x = net.transpose(net.input(2, 5, 6, 4), *_TO_NCHW)
     y, *others = build(net, x)
     order = (*range(len(y.shape) - 4), *(axis + len(y.shape) - 4 for axis in _TO_NHWC))
@@ -177,9 +173,8 @@ def _shapes(net: Net) -> list[tuple[int, ...]]:
     return [tuple(net.builder.graph.tensors[number].shape) for number in net._inputs]
 
 
-def test_scales_along_a_dimension(rng):
+def test_scales_along_a_dimension(net, rng):
     """Scales would have to be transposed as well."""
-    net = Net()
     x = net.transpose(net.input(1, 2, 3, 4), *_TO_NCHW)
     q = net.op("QUANTIZE", x, dtype=np.int8, scale=[0.5, 0.25, 1.0, 2.0], zero_point=[0] * 4)
     net.builder.graph.tensors[q.number].quantization.quantizedDimension = 1
@@ -190,9 +185,8 @@ def test_scales_along_a_dimension(rng):
 
 @pytest.mark.parametrize("keep", [False, True])
 @pytest.mark.parametrize("axes", [(2, 3), (3,), (1,)])
-def test_means(axes, keep, rng):
+def test_means(net, axes, keep, rng):
     """A TRANSPOSE stays if it changes the order of dimensions that are larger than 1."""
-    net = Net()
     x = net.input(2, 4, 8, 4)
     shape = [1 if axis in axes else size for axis, size in enumerate((2, 4, 4, 8))]
     if not keep:
@@ -205,24 +199,21 @@ def test_means(axes, keep, rng):
 
 
 @pytest.mark.parametrize("orders", [((0, 2, 1, 3), (0, 3, 1, 2)), ((3, 2, 1, 0), (1, 0, 2, 3))])
-def test_two_become_one(orders, rng):
-    net = Net()
+def test_two_become_one(net, orders, rng):
     x = net.input(2, 3, 4, 5)
     y = net.transpose(net.transpose(x, *orders[0]), *orders[1])
     converted = convert_and_compare(net, y, inputs=[edges(rng, 2, 3, 4, 5)])
     assert converted.kinds == ["TRANSPOSE"]
 
 
-def test_back_to_the_input_at_an_output(rng):
-    net = Net()
+def test_back_to_the_input_at_an_output(net, rng):
     x = net.input(2, 3, 4, 5)
     y = net.transpose(net.transpose(x, *_TO_NCHW), *_TO_NHWC)
     convert_and_compare(net, y, inputs=[edges(rng, 2, 3, 4, 5)])
 
 
-def test_back_at_an_output(rng):
+def test_back_at_an_output(net, rng):
     """A value transposed there and back becomes the output itself, and others read that."""
-    net = Net()
     parts = net.split(net.input(2, 3, 4, 6), 2, 3)
     there = net.transpose(parts[1], *_TO_NCHW)
     outputs = [
@@ -239,9 +230,8 @@ def test_back_at_an_output(rng):
     assert [tensor.name for tensor in converted.graph.outputs] == names
 
 
-def test_conditions_move_as_truth_values(rng):
+def test_conditions_move_as_truth_values(net, rng):
     """The condition compares two values, and takes no way by bits and floats."""
-    net = Net()
     x, limit = net.input(1, 32, 8, 8), net.input(1, 32, 1, 1)
     for number in range(2):
         condition = net.op("GREATER_EQUAL", x, limit, dtype=np.bool_)
@@ -254,9 +244,8 @@ def test_conditions_move_as_truth_values(rng):
     assert "LceDequantize" not in converted.kinds
 
 
-def test_sum_in_either_order(rng):
+def test_sum_in_either_order(net, rng):
     """Two values exist in both orders, and others need one of each."""
-    net = Net()
     x, y = net.input(1, 2, 3, 4), net.input(1, 4, 2, 3)
     t, r = net.transpose(x, *_TO_NCHW), net.transpose(y, *_TO_NHWC)
     sums = [
@@ -270,9 +259,8 @@ def test_sum_in_either_order(rng):
 
 
 @pytest.mark.parametrize("sign", [True, False])
-def test_dense_layer_of_a_flattened_image(sign, rng):
+def test_dense_layer_of_a_flattened_image(net, sign, rng):
     """The weights are put in the image's order."""
-    net = Net()
     x = net.transpose(net.input(2, 5, 6, 32), *_TO_NCHW)
     x = _sign(net, x) if sign else net.op("RELU", x)
     weights = signs(rng, 16, 960) if sign else steps(rng, 16, 960)
@@ -292,9 +280,8 @@ def test_dense_layer_whose_rows_are_not_images(rng):
         assert converted.kinds.count("TRANSPOSE") == 1
 
 
-def test_sequences(rng):
+def test_sequences(net, rng):
     """Convolutions of sequences are of images of one line, with reshapes on both sides."""
-    net = Net()
     x = net.input(1, 32, 16)
     for _ in range(2):
         image = net.transpose(net.reshape(_sign(net, x), 1, 32, 1, 16), *_TO_NHWC)
@@ -309,9 +296,8 @@ def test_sequences(rng):
 
 
 @pytest.mark.parametrize("kind", ["RESHAPE", "SQUEEZE", "EXPAND_DIMS"])
-def test_dimensions_of_one(kind, rng):
+def test_dimensions_of_one(net, kind, rng):
     """Dimensions of one are inserted and removed between transposes."""
-    net = Net()
     x = net.input(2, 1, 6, 4)
     if kind == "EXPAND_DIMS":
         x = net.reshape(x, 2, 6, 4)
@@ -330,8 +316,7 @@ def test_dimensions_of_one(kind, rng):
 
 
 @pytest.mark.parametrize("shape", [(4, 2, 1, 6), (2, 24), (2, 2, 2, 6), (1, 2, 4, 6), (48,)])
-def test_reshapes_that_move_more(shape, rng):
-    net = Net()
+def test_reshapes_that_move_more(net, shape, rng):
     y = net.reshape(net.transpose(net.input(2, 1, 6, 4), *_TO_NCHW), *shape)
     converted = convert_and_compare(net, net.op("ABS", y), inputs=[edges(rng, 2, 1, 6, 4)])
     if shape != (1, 2, 4, 6):
@@ -378,9 +363,8 @@ def _random_value(rng: np.random.Generator, net: Net, values: list[Value]) -> Va
 
 
 @pytest.mark.parametrize("seed", range(128))
-def test_random_graphs(seed):
+def test_random_graphs(net, seed):
     rng = np.random.default_rng(seed)
-    net = Net()
     shape = tuple(map(int, rng.integers(2, 4, rng.integers(3, 5))))
     values = [net.input(*shape)]
     for _ in range(rng.integers(3, 12)):

@@ -100,10 +100,9 @@ _NOT_BINARY = {
 
 
 @pytest.mark.parametrize("case", _NOT_BINARY)
-def test_weights_that_are_not_binary(case, rng):
+def test_weights_that_are_not_binary(net, case, rng):
     """Weights are never rounded, while LCE rounds those that are off by up to half a percent."""
     change, reason = _NOT_BINARY[case]
-    net = Net()
     x = net.input(1, 5, 5, 5)
     y = net.conv(net.sign(x), change(signs(rng, 7, 3, 3, 5)))
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
@@ -160,7 +159,7 @@ _LAYERS = {
 
 @pytest.mark.parametrize("scaled", [False, True])
 @pytest.mark.parametrize("layer", _LAYERS)
-def test_binary_weights_of_float_layers_are_stored_as_bits(layer, scaled, rng):
+def test_binary_weights_of_float_layers_are_stored_as_bits(net, layer, scaled, rng):
     build, shape, image, axis = _LAYERS[layer]
     scale = rng.choice(np.array([0.5, 2.0, 0.25, 1.0], np.float32), shape[axis])
     scale[:2] = 0.5, 2.0
@@ -168,7 +167,6 @@ def test_binary_weights_of_float_layers_are_stored_as_bits(layer, scaled, rng):
         scale = np.full(1, 0.5, np.float32)
     sizes = scale.reshape([-1 if i == axis else 1 for i in range(len(shape))])
     values = signs(rng, *shape)
-    net = Net()
     x = net.input(*image)
     y = build(net, x, values * sizes)
     converted = convert_and_compare(net, y, inputs=[steps(rng, *image)])
@@ -187,10 +185,9 @@ def test_binary_weights_of_float_layers_are_stored_as_bits(layer, scaled, rng):
     assert layer_report.reason
 
 
-def test_negative_zeros_in_weights_keep_their_sign(rng):
+def test_negative_zeros_in_weights_keep_their_sign(net, rng):
     """-0.0 and +0.0 are binary weights of the size 0."""
     weights = np.copysign(np.float32(0), signs(rng, 9, 3, 3, 5))
-    net = Net()
     x = net.input(1, 4, 4, 5)
     y = _conv(net, x, weights)
     converted = convert_and_compare(net, y, inputs=[steps(rng, *x.shape)])
@@ -198,9 +195,8 @@ def test_negative_zeros_in_weights_keep_their_sign(rng):
 
 
 @pytest.mark.parametrize("compatibility", ["lce", "larq_engine"])
-def test_few_weights_and_those_for_lce_stay_floats(compatibility, rng):
+def test_few_weights_and_those_for_lce_stay_floats(net, compatibility, rng):
     shape = (9, 3, 3, 5) if compatibility == "lce" else (9, 28)
-    net = Net()
     x = net.input(1, 4, 4, 5) if compatibility == "lce" else net.input(1, 28)
     y = (_conv if compatibility == "lce" else _dense)(net, x, signs(rng, *shape))
     converted = convert_and_compare(
@@ -210,15 +206,13 @@ def test_few_weights_and_those_for_lce_stay_floats(compatibility, rng):
     assert [layer.became for layer in converted.layers] == ["float"]
 
 
-def test_weights_per_input_channel_of_a_float_layer_stay(rng):
-    net = Net()
+def test_weights_per_input_channel_of_a_float_layer_stay(net, rng):
     x = net.input(1, 4, 4, 5)
     y = _conv(net, x, _scales_of_inputs(signs(rng, 9, 3, 3, 5)))
     assert convert_and_compare(net, y, inputs=[steps(rng, *x.shape)]).kinds == ["CONV_2D"]
 
 
-def test_a_batch_norm_before_a_dense_layer_scales_its_inputs(rng):
-    net = Net()
+def test_a_batch_norm_before_a_dense_layer_scales_its_inputs(net, rng):
     values, scale = signs(rng, 7, 40), rng.choice(np.array([0.5, 2.0], np.float32), 40)
     x = net.input(3, 40)
     y = _dense(net, x, values * scale)
@@ -230,8 +224,7 @@ def test_a_batch_norm_before_a_dense_layer_scales_its_inputs(rng):
     np.testing.assert_array_equal(unpack.inputs[1].data, scale)
 
 
-def test_weights_that_two_layers_share_are_stored_once(rng):
-    net = Net()
+def test_weights_that_two_layers_share_are_stored_once(net, rng):
     x = net.input(1, 4, 4, 6)
     weights, bias = net.constant(signs(rng, 6, 3, 3, 6)), np.zeros(6, np.float32)
     y = x

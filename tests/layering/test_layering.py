@@ -151,9 +151,6 @@ def isa_files_include_only_the_contract_and_their_own(sources: Sources) -> Viola
     return violations
 
 
-_OF_THE_LANGUAGE = re.compile(r"[a-z_]+|stddef\.h")
-
-
 def gpu_code_includes_only_its_own(sources: Sources) -> Violations:
     """GPU code shares nothing with the CPU's kernels, as nvcc compiles it as well."""
     return [

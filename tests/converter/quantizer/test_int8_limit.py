@@ -75,8 +75,7 @@ def test_ends_that_are_further_off(content, samples):
         )
 
 
-def test_outputs_that_are_no_numbers(rng, samples):
-    net = Net()
+def test_outputs_that_are_no_numbers(net, rng, samples):
     x = net.input(*_SHAPE)
     y = net.conv(x, rng.normal(size=(32, 3, 3, 32)).astype(np.float32))
     content = net.finish(net.op("CAST", y, dtype=np.int32))

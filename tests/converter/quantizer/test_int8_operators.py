@@ -128,9 +128,8 @@ def test_every_operator_has_a_case():
 
 
 @pytest.mark.parametrize("kind", _CASES)
-def test_int8_is_close_to_float(kind, rng):
+def test_int8_is_close_to_float(net, kind, rng):
     apply, steps = _CASES[kind]
-    net = Net()
     x = net.input(*_SHAPE)
     content = net.finish(apply(net, x, rng))
     samples = [rng.normal(size=_SHAPE).astype(np.float32) for _ in range(8)]
@@ -157,8 +156,7 @@ def test_int8_is_close_to_float(kind, rng):
         assert np.abs(off).max() <= steps * made.scale[0]
 
 
-def test_the_same_scale_in_and_out(rng):
-    net = Net()
+def test_the_same_scale_in_and_out(net, rng):
     x = net.input(*_SHAPE)
     y = net.conv(x, _weights(rng, 32, 3, 3, 32), padding="SAME")
     y = net.concatenate([net.max_pool(y), net.max_pool(net.op("RELU", y))], 3)
@@ -174,9 +172,8 @@ def test_the_same_scale_in_and_out(rng):
             assert op.inputs[0].quantization == op.output.quantization
 
 
-def test_a_fixed_scale_beside_another(rng):
+def test_a_fixed_scale_beside_another(net, rng):
     """LOGISTIC always writes with a scale of 1/256, but a concatenation needs equal scales."""
-    net = Net()
     x = net.input(*_SHAPE)
     y = net.conv(x, _weights(rng, 32, 3, 3, 32), padding="SAME")
     y = net.concatenate([net.op("LOGISTIC", y), y], 3)
@@ -191,9 +188,8 @@ def test_a_fixed_scale_beside_another(rng):
 
 
 @pytest.mark.parametrize("kind", ["ADD", "SUB"])
-def test_large_values_that_cancel_out(kind, rng):
+def test_large_values_that_cancel_out(net, kind, rng):
     """Hosts abort where a sum's scale is 2**-19 of its inputs' or less."""
-    net = Net()
     x = net.input(*_SHAPE)
     weights = _weights(rng, 32, 3, 3, 32)
     alike = weights * np.float32(1 + 1e-6)

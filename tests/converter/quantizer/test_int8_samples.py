@@ -73,8 +73,7 @@ def test_a_dictionary_where_there_is_no_signature():
         _convert({"input_0": []}, signature=False)
 
 
-def test_nothing_gains():
-    net = Net()
+def test_nothing_gains(net):
     x = net.input(1, 4, 4, 3)
     content = net.finish(net.op("ADD", x, 1.0))
     converted = convert_tflite(content, representative_dataset=[np.zeros((1, 4, 4, 3), np.float32)])
@@ -83,9 +82,8 @@ def test_nothing_gains():
     assert "the ranges of 1 sample:" in text and "No operator gains by it." in text
 
 
-def test_nothing_but_zeros(rng):
+def test_nothing_but_zeros(net, rng):
     """A tensor that is always zero gets a scale, too."""
-    net = Net()
     x = net.input(1, 4, 4, 32)
     content = net.finish(net.conv(x, rng.normal(size=(64, 3, 3, 32)).astype(np.float32)))
     zeros = np.zeros((1, 4, 4, 32), np.float32)

@@ -69,9 +69,8 @@ def test_signs_are_those_of_the_sums(seed, spread, residual):
         assert (sums == near).any()
 
 
-def test_values_of_several_bits_are_read_as_floats(rng):
+def test_values_of_several_bits_are_read_as_floats(net, rng):
     """A quantizer of several bits reads floats, though a sign reads the same layer as int8."""
-    net = Net()
     x = net.input(1, _PIXELS, _PIXELS, _IN)
     y = net.conv(x, rng.normal(size=(_OUT, 3, 3, _IN)).astype(np.float32) / 32)
     clipped = net.op("RELU", net.op("MINIMUM", y, 1.0))

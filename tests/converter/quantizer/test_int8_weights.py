@@ -73,12 +73,11 @@ def test_for_lce_they_are_bytes(rng):
 
 
 @pytest.mark.parametrize("smallest", [-128, -127])
-def test_no_number_is_minus_128_with_a_sign_of_its_own(smallest, rng):
+def test_no_number_is_minus_128_with_a_sign_of_its_own(net, smallest, rng):
     """Weights of one number a row are stored as bits unless one is -128, which has no opposite.
 
     The file is int8 already.
     """
-    net = Net()
     x = net.input(4, 1, dtype=np.int8, scale=0.5)
     numbers = rng.integers(-127, 128, size=(256, 1)).astype(np.int8)
     numbers[3] = smallest
