@@ -99,7 +99,7 @@ _CONTRACTS = {
     "bytes": r"byte_product",
     "floats": r"float_product",
     "pixels": r"pixel_ops(_loops|_rows|_vectors)?",
-    "signed_sums": r"signed_sums(_loops|_tables)?",
+    "signed_sums": r"signed_sums(_loops|_tables|_vectors)?",
 }
 _VALUES = r"common/(bits|float_range|operands|round_to_int8)"
 _KERNELS_ON_CPUS = {
