@@ -16,7 +16,7 @@ bool IsIndex(int64_t index, size_t count) {
   return index >= 0 && static_cast<uint64_t>(index) < count;
 }
 
-// Refuses an index that is out of range. The place is a Part, or the text of one.
+// Refuses an index that is out of range. `place` is a PartName or a text.
 template <typename Named>
 void CheckIndex(const Named& place, const char* what, int64_t index, size_t count) {
   if (!IsIndex(index, count)) {
@@ -43,66 +43,67 @@ uint64_t BytesOf(const FileTensor& tensor) {
   return (ValuesOf(tensor.shape) * static_cast<uint64_t>(BitsOf(tensor.type)) + 7) / 8;
 }
 
-void SizesAreOfAShape(const ModelFile& model) {
-  ForEachTensor(model, [](const Place& place, size_t index, const FileTensor& tensor) {
-    uint64_t values = std::max<uint64_t>(static_cast<uint64_t>(BitsOf(tensor.type)) / 8, 1);
+void ShapesHaveLegalSizes(const ModelFile& model) {
+  ForEachTensor(model, [](const GraphPlace& place, size_t index, const FileTensor& tensor) {
+    uint64_t bytes = std::max<uint64_t>(static_cast<uint64_t>(BitsOf(tensor.type)) / 8, 1);
     for (const int32_t size : tensor.shape) {
-      if (size < 0) Refuse(place.Tensor(index), "sizes of at least 0", SomeOf(tensor.shape));
-      if (size > 0 && values > kMaxTensorBytes / static_cast<uint64_t>(size)) {
-        Refuse(place.Tensor(index), "a shape of at most 2^60 bytes", SomeOf(tensor.shape));
+      if (size < 0)
+        Refuse(place.TensorName(index), "sizes of at least 0", NumbersText(tensor.shape));
+      if (size > 0 && bytes > kMaxTensorBytes / static_cast<uint64_t>(size)) {
+        Refuse(place.TensorName(index), "a shape of at most 2^60 bytes", NumbersText(tensor.shape));
       }
-      values *= static_cast<uint64_t>(size);
+      bytes *= static_cast<uint64_t>(size);
     }
   });
 }
 
-// Hosts do not check the number of sizes: they ignore a signature of another rank.
+// A signature may have another rank than the shape: hosts then ignore it.
 void SignaturesOfShapesFit(const ModelFile& model) {
-  ForEachTensor(model, [](const Place& place, size_t index, const FileTensor& tensor) {
+  ForEachTensor(model, [](const GraphPlace& place, size_t index, const FileTensor& tensor) {
     const std::vector<int32_t>& signature = tensor.signature;
     if (std::any_of(signature.begin(), signature.end(), [](int32_t size) { return size < -1; })) {
-      Refuse(place.Tensor(index), "a shape signature of sizes, or -1 for open ones",
-             SomeOf(signature));
+      Refuse(place.TensorName(index), "a shape signature of sizes, or -1 for open ones",
+             NumbersText(signature));
     }
   });
 }
 
 void BuffersExist(const ModelFile& model) {
-  ForEachTensor(model, [&](const Place& place, size_t index, const FileTensor& tensor) {
+  ForEachTensor(model, [&](const GraphPlace& place, size_t index, const FileTensor& tensor) {
     if (tensor.buffer == 0) return;  // no data, even in a file without buffers
-    CheckIndex(place.Tensor(index), "a buffer", tensor.buffer, model.buffers.size());
+    CheckIndex(place.TensorName(index), "a buffer", tensor.buffer, model.buffers.size());
   });
 }
 
 void ConstantsFillTheirShapes(const ModelFile& model) {
-  ForEachTensor(model, [&](const Place& place, size_t index, const FileTensor& tensor) {
+  ForEachTensor(model, [&](const GraphPlace& place, size_t index, const FileTensor& tensor) {
     const size_t size = DataOf(model, tensor).size();
     if (size == 0 || BitsOf(tensor.type) == 0 || tensor.sparsity.has_value()) return;
     if (size != BytesOf(tensor)) {
-      Refuse(place.Tensor(index),
-             std::to_string(BytesOf(tensor)) + " bytes for the shape " + SomeOf(tensor.shape),
+      Refuse(place.TensorName(index),
+             std::to_string(BytesOf(tensor)) + " bytes for the shape " + NumbersText(tensor.shape),
              std::to_string(size));
     }
   });
 }
 
-// A constant of strings has the number of strings, the position of each and of the end of the last,
-// and then the text.
+// The buffer of a constant of strings holds their number, the offset of each and of the end of the
+// last, and then the text.
 void StringsLieInTheirBuffers(const ModelFile& model) {
   std::vector<bool> is_known(model.buffers.size());  // tensors may share a buffer
-  ForEachTensor(model, [&](const Place& place, size_t index, const FileTensor& tensor) {
+  ForEachTensor(model, [&](const GraphPlace& place, size_t index, const FileTensor& tensor) {
     const std::span<const uint8_t> data = DataOf(model, tensor);
     if (tensor.type != FileType::kString || data.empty() || is_known[tensor.buffer]) return;
     is_known[tensor.buffer] = true;
     const Flatbuffer words(data);
     const auto word = [&](uint64_t i) { return uint64_t{words.Read<uint32_t>(4 * i, "strings")}; };
     if (data.size() < 8 || word(0) > data.size() / 4 - 2) {
-      Refuse(place.Tensor(index), "the places of its strings", "the end of its buffer");
+      Refuse(place.TensorName(index), "the places of its strings", "the end of its buffer");
     }
     uint64_t last = 4 * (word(0) + 2);
     for (uint64_t i = 1; i <= word(0) + 1; ++i) {
       if (word(i) < last || word(i) > data.size()) {
-        Refuse(place.Tensor(index),
+        Refuse(place.TensorName(index),
                "strings one after the other in " + std::to_string(data.size()) + " bytes",
                "one at byte " + std::to_string(word(i)));
       }
@@ -126,7 +127,7 @@ constexpr QuantizedType kQuantizedTypes[] = {
 };
 
 void ZeroPointsAreOfTheirType(const ModelFile& model) {
-  ForEachTensor(model, [](const Place& place, size_t index, const FileTensor& tensor) {
+  ForEachTensor(model, [](const GraphPlace& place, size_t index, const FileTensor& tensor) {
     if (!tensor.quantization.has_value()) return;
     QuantizedType range = {.type = tensor.type,  // hosts store zero points of other types as int32
                            .lowest = std::numeric_limits<int32_t>::min(),
@@ -136,7 +137,7 @@ void ZeroPointsAreOfTheirType(const ModelFile& model) {
     }
     for (const int64_t zero_point : tensor.quantization->zero_points) {
       if (zero_point < range.lowest || zero_point > range.highest) {
-        Refuse(place.Tensor(index),
+        Refuse(place.TensorName(index),
                "zero points of " + std::to_string(range.lowest) + " to " +
                    std::to_string(range.highest),
                std::to_string(zero_point));
@@ -146,62 +147,63 @@ void ZeroPointsAreOfTheirType(const ModelFile& model) {
 }
 
 void EachScaleHasAZeroPoint(const ModelFile& model) {
-  ForEachTensor(model, [](const Place& place, size_t index, const FileTensor& tensor) {
+  ForEachTensor(model, [](const GraphPlace& place, size_t index, const FileTensor& tensor) {
     if (!tensor.quantization.has_value() || tensor.quantization->scales.empty()) return;
     const size_t scales = tensor.quantization->scales.size();
     const size_t zero_points = tensor.quantization->zero_points.size();
     if (zero_points != scales) {
-      Refuse(place.Tensor(index), std::to_string(scales) + " zero points, one for each scale",
+      Refuse(place.TensorName(index), std::to_string(scales) + " zero points, one for each scale",
              std::to_string(zero_points));
     }
   });
 }
 
 void ScalesAreOneOrOneForEachSlice(const ModelFile& model) {
-  ForEachTensor(model, [](const Place& place, size_t index, const FileTensor& tensor) {
+  ForEachTensor(model, [](const GraphPlace& place, size_t index, const FileTensor& tensor) {
     if (!tensor.quantization.has_value() || tensor.quantization->scales.empty()) return;
     const int32_t dimension = tensor.quantization->dimension;
     const size_t scales = tensor.quantization->scales.size();
     if (dimension < 0 || !(tensor.shape.empty() || IsIndex(dimension, tensor.shape.size()))) {
-      Refuse(place.Tensor(index), "scales along a dimension of " + SomeOf(tensor.shape),
+      Refuse(place.TensorName(index), "scales along a dimension of " + NumbersText(tensor.shape),
              "#" + std::to_string(dimension));
     }
     const size_t slices = tensor.shape.empty()
                               ? 1
                               : static_cast<size_t>(tensor.shape[static_cast<size_t>(dimension)]);
     if (scales != 1 && scales != slices) {
-      Refuse(place.Tensor(index), "one scale or " + std::to_string(slices), std::to_string(scales));
+      Refuse(place.TensorName(index), "one scale or " + std::to_string(slices),
+             std::to_string(scales));
     }
   });
 }
 
 void BlocksHaveScales(const ModelFile& model) {
-  ForEachTensor(model, [&](const Place& place, size_t index, const FileTensor& tensor) {
+  ForEachTensor(model, [&](const GraphPlace& place, size_t index, const FileTensor& tensor) {
     if (!tensor.quantization.has_value() || !tensor.quantization->blockwise.has_value()) return;
     const BlockwiseQuantization& blocks = *tensor.quantization->blockwise;
     const std::vector<FileTensor>& tensors = place.Graph().tensors;
-    CheckIndex(place.Tensor(index), "scales in a tensor", blocks.scales, tensors.size());
+    CheckIndex(place.TensorName(index), "scales in a tensor", blocks.scales, tensors.size());
     if (!IsConstant(model, tensors[static_cast<size_t>(blocks.scales)])) {
-      Refuse(place.Tensor(index), "scales in a constant", "#" + std::to_string(blocks.scales));
+      Refuse(place.TensorName(index), "scales in a constant", "#" + std::to_string(blocks.scales));
     }
     if (blocks.zero_points != kAbsent) {
-      CheckIndex(place.Tensor(index), "zero points in a tensor", blocks.zero_points,
+      CheckIndex(place.TensorName(index), "zero points in a tensor", blocks.zero_points,
                  tensors.size());
     }
     if (blocks.block_size < 1 && !blocks.has_block_shape) {
-      Refuse(place.Tensor(index), "blocks of at least 1", std::to_string(blocks.block_size));
+      Refuse(place.TensorName(index), "blocks of at least 1", std::to_string(blocks.block_size));
     }
   });
 }
 
 void SparseIndicesLeadIntoTheTensor(const ModelFile& model) {
-  ForEachTensor(model, [&](const Place& place, size_t index, const FileTensor& tensor) {
+  ForEachTensor(model, [&](const GraphPlace& place, size_t index, const FileTensor& tensor) {
     if (!tensor.sparsity.has_value()) return;
     const std::span<const uint8_t> data = DataOf(model, tensor);
     if (data.empty() || BitsOf(tensor.type) == 0) {
-      Refuse(place.Tensor(index), "a sparse constant of numbers", "none");
+      Refuse(place.TensorName(index), "a sparse constant of numbers", "none");
     }
-    CheckSparsity(tensor, data.size(), place.Tensor(index));
+    CheckSparsity(tensor, data.size(), place.TensorName(index));
   });
 }
 
@@ -216,15 +218,15 @@ void KindsExist(const ModelFile& model) {
       Refuse(place, "the name of a custom operator", "none");
     }
   }
-  ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
-    CheckIndex(place.Operator(index), "a kind", op.code, model.operator_codes.size());
+  ForEachOperator(model, [&](const GraphPlace& place, size_t index, const FileOperator& op) {
+    CheckIndex(place.OperatorName(index), "a kind", op.code, model.operator_codes.size());
   });
 }
 
 void OutputsArePresent(const ModelFile& model) {
-  ForEachOperator(model, [](const Place& place, size_t index, const FileOperator& op) {
+  ForEachOperator(model, [](const GraphPlace& place, size_t index, const FileOperator& op) {
     if (std::find(op.outputs.begin(), op.outputs.end(), kAbsent) != op.outputs.end()) {
-      Refuse(place.Operator(index), "a tensor for each output", "one that is absent");
+      Refuse(place.OperatorName(index), "a tensor for each output", "one that is absent");
     }
   });
 }
@@ -236,8 +238,8 @@ void TensorsExist(const ModelFile& model) {
     CheckIndices(name, "an input out of tensors", model.graphs[i].inputs, tensors);
     CheckIndices(name, "an output out of tensors", model.graphs[i].outputs, tensors);
   }
-  ForEachOperator(model, [](const Place& place, size_t index, const FileOperator& op) {
-    const Part name = place.Operator(index);
+  ForEachOperator(model, [](const GraphPlace& place, size_t index, const FileOperator& op) {
+    const PartName name = place.OperatorName(index);
     const size_t tensors = place.Graph().tensors.size();
     for (const int32_t input : op.inputs) {
       if (input != kAbsent) CheckIndex(name, "an input out of tensors", input, tensors);
@@ -278,7 +280,7 @@ bool MayBeAbsent(const ModelFile& model, const FileOperator& op, size_t position
   const FileOperatorCode& code = model.operator_codes[op.code];
   if (code.kind == builtin::kDelegate) return true;  // the operator of another delegate
   if (code.kind == builtin::kCustom) {
-    return !IsCustomOfHosts(code.custom_name);
+    return !IsHostsCustomOperator(code.custom_name);
   }
   for (const OptionalInputs& row : OptionalInputRows()) {
     if (row.kind == code.kind && op.inputs.size() >= row.inputs) {
@@ -289,10 +291,10 @@ bool MayBeAbsent(const ModelFile& model, const FileOperator& op, size_t position
 }
 
 void AbsentInputsAreOptional(const ModelFile& model) {
-  ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
+  ForEachOperator(model, [&](const GraphPlace& place, size_t index, const FileOperator& op) {
     for (size_t i = 0; i < op.inputs.size(); ++i) {
       if (op.inputs[i] == kAbsent && !MayBeAbsent(model, op, i)) {
-        Refuse(place.Operator(index), "a tensor for input #" + std::to_string(i), "none");
+        Refuse(place.OperatorName(index), "a tensor for input #" + std::to_string(i), "none");
       }
     }
   });
@@ -300,10 +302,10 @@ void AbsentInputsAreOptional(const ModelFile& model) {
 
 // XNNPACK crashes if the number of parts differs.
 void SplitsHaveAnOutputForEachPart(const ModelFile& model) {
-  ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
+  ForEachOperator(model, [&](const GraphPlace& place, size_t index, const FileOperator& op) {
     if (KindOf(model, op) != builtin::kSplit) return;
     if (op.split_parts < 0 || static_cast<size_t>(op.split_parts) != op.outputs.size()) {
-      Refuse(place.Operator(index),
+      Refuse(place.OperatorName(index),
              "a SPLIT into its " + std::to_string(op.outputs.size()) + " outputs",
              std::to_string(op.split_parts) + " parts");
     }
@@ -314,12 +316,12 @@ void SplitsHaveAnOutputForEachPart(const ModelFile& model) {
 
 // Hosts would overwrite the bytes of the file.
 void NoConstantIsComputed(const ModelFile& model) {
-  ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
+  ForEachOperator(model, [&](const GraphPlace& place, size_t index, const FileOperator& op) {
     for (const int32_t output : op.outputs) {
       const auto tensor = static_cast<size_t>(output);
       if (IsConstant(model, place.Graph().tensors[tensor])) {
-        Refuse(place.Operator(index), "outputs without data of their own",
-               "the constant " + place.Tensor(tensor));
+        Refuse(place.OperatorName(index), "outputs without data of their own",
+               "the constant " + place.TensorName(tensor));
       }
     }
   });
@@ -327,12 +329,12 @@ void NoConstantIsComputed(const ModelFile& model) {
 
 void NoConstantIsAGraphInput(const ModelFile& model) {
   for (size_t graph = 0; graph < model.graphs.size(); ++graph) {
-    const Place place{.model = model, .graph = graph};
+    const GraphPlace place{.model = model, .graph = graph};
     for (const int32_t input : place.Graph().inputs) {
       const auto tensor = static_cast<size_t>(input);
       if (IsConstant(model, place.Graph().tensors[tensor])) {
         Refuse("graph #" + std::to_string(graph), "inputs without data of their own",
-               "the constant " + place.Tensor(tensor),
+               "the constant " + place.TensorName(tensor),
                "what is set would be written over the file's bytes: take it out of the inputs");
       }
     }
@@ -341,7 +343,7 @@ void NoConstantIsAGraphInput(const ModelFile& model) {
 
 enum Writer : int64_t { kNobody = -1, kCaller = -2, kFile = -3, kHost = -4 };
 
-// Finds what writes each tensor of a graph; a number of at least 0 is an operator's.
+// Returns for each tensor of a graph what writes it: a Writer, or the number of an operator.
 std::vector<int64_t> FindWriters(const ModelFile& model, const FileGraph& graph) {
   std::vector<int64_t> writers(graph.tensors.size(), kNobody);
   for (size_t i = 0; i < writers.size(); ++i) {
@@ -359,14 +361,14 @@ std::vector<int64_t> FindWriters(const ModelFile& model, const FileGraph& graph)
 
 void TensorsAreWrittenOnce(const ModelFile& model) {
   for (size_t graph = 0; graph < model.graphs.size(); ++graph) {
-    const Place place{.model = model, .graph = graph};
+    const GraphPlace place{.model = model, .graph = graph};
     std::vector<int64_t> writers = FindWriters(model, place.Graph());
     for (size_t i = 0; i < place.Graph().operators.size(); ++i) {
       for (const int32_t output : place.Graph().operators[i].outputs) {
         int64_t& writer = writers[static_cast<size_t>(output)];
         if (writer == kCaller || writer >= 0) {
-          Refuse(place.Operator(i), "outputs that nobody else writes",
-                 place.Tensor(static_cast<size_t>(output)) +
+          Refuse(place.OperatorName(i), "outputs that nobody else writes",
+                 place.TensorName(static_cast<size_t>(output)) +
                      (writer == kCaller ? ", an input of the graph"
                                         : ", an output of operator #" + std::to_string(writer)));
         }
@@ -376,8 +378,8 @@ void TensorsAreWrittenOnce(const ModelFile& model) {
   }
 }
 
-// Tells whether the operator reads this input's values. RESHAPE uses only the shape of a second
-// input that is no vector.
+// Tells whether the operator reads this input's values. If the second input of RESHAPE is no
+// vector, only its shape is used.
 bool IsRead(const ModelFile& model, const FileOperator& op, size_t position,
             const FileTensor& tensor) {
   return KindOf(model, op) != builtin::kReshape || position != 1 || tensor.shape.size() == 1;
@@ -387,7 +389,7 @@ bool IsRead(const ModelFile& model, const FileOperator& op, size_t position,
 // others crash on a tensor that nothing writes.
 void InputsAreKnownBefore(const ModelFile& model) {
   for (size_t graph = 0; graph < model.graphs.size(); ++graph) {
-    const Place place{.model = model, .graph = graph};
+    const GraphPlace place{.model = model, .graph = graph};
     const FileGraph& file_graph = place.Graph();
     std::vector<int64_t> writers = FindWriters(model, file_graph);
     for (size_t i = 0; i < file_graph.operators.size(); ++i) {
@@ -402,19 +404,19 @@ void InputsAreKnownBefore(const ModelFile& model) {
         const auto tensor = static_cast<size_t>(op.inputs[position]);
         const int64_t writer = writers[tensor];
         if (writer >= static_cast<int64_t>(i)) {
-          Refuse(place.Operator(i), "inputs that are known before it runs",
-                 place.Tensor(tensor) + ", an output of operator #" + std::to_string(writer));
+          Refuse(place.OperatorName(i), "inputs that are known before it runs",
+                 place.TensorName(tensor) + ", an output of operator #" + std::to_string(writer));
         }
         if (writer == kNobody && IsRead(model, op, position, file_graph.tensors[tensor])) {
-          Refuse(place.Operator(i), "inputs that are known before it runs",
-                 place.Tensor(tensor) + ", which nobody writes");
+          Refuse(place.OperatorName(i), "inputs that are known before it runs",
+                 place.TensorName(tensor) + ", which nobody writes");
         }
       }
     }
     for (const int32_t output : file_graph.outputs) {
       if (writers[static_cast<size_t>(output)] == kNobody) {
         Refuse("graph #" + std::to_string(graph), "outputs that are computed",
-               place.Tensor(static_cast<size_t>(output)) + ", which nobody writes");
+               place.TensorName(static_cast<size_t>(output)) + ", which nobody writes");
       }
     }
   }
@@ -427,9 +429,9 @@ constexpr uint64_t kMaxCalls = 1 << 16;
 void GraphsDoNotCallThemselves(const ModelFile& model) {
   const size_t count = model.graphs.size();
   std::vector<size_t> callers(count);  // callers of each graph that are not visited yet
-  ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
+  ForEachOperator(model, [&](const GraphPlace& place, size_t index, const FileOperator& op) {
     for (const int64_t called : op.graphs) {
-      CheckIndex(place.Operator(index), "a graph to call out", called, count);
+      CheckIndex(place.OperatorName(index), "a graph to call out", called, count);
       ++callers[static_cast<size_t>(called)];
     }
   });
@@ -488,11 +490,11 @@ void SignaturesNameTensors(const ModelFile& model) {
   }
 }
 
-#define CLAUSE(check, sees) \
-  { #check, check, Sees::sees }
+#define CLAUSE(check, scope) \
+  { #check, check, ClauseScope::scope }
 constexpr Clause kClauses[] = {
     CLAUSE(ThereIsAGraph, kFile),
-    CLAUSE(SizesAreOfAShape, kFile),
+    CLAUSE(ShapesHaveLegalSizes, kFile),
     CLAUSE(SignaturesOfShapesFit, kFile),
     CLAUSE(BuffersExist, kFile),
     CLAUSE(ConstantsFillTheirShapes, kFile),
@@ -510,14 +512,14 @@ constexpr Clause kClauses[] = {
     CLAUSE(HostsCustomOperatorsHaveOptions, kFile),
     CLAUSE(AbsentInputsAreOptional, kOneGraph),
     CLAUSE(DepthwiseConvolutionsHaveABias, kFile),
-    CLAUSE(TypesWithoutASizeAreTaken, kFile),
+    CLAUSE(NumericOperatorsHaveNumbers, kFile),
     CLAUSE(CopiesHaveTheTypeOfTheirInput, kFile),
     CLAUSE(DiagonalsFitTheirMatrices, kFile),
     CLAUSE(ScalesFitTheirOperators, kFile),
     CLAUSE(SplitsHaveAnOutputForEachPart, kFile),
-    CLAUSE(RepeatedShapesAreOfAFewDimensions, kFile),
-    CLAUSE(ManyDimensionsAreKept, kFile),
-    CLAUSE(LayersStatesAreOfTheirType, kFile),
+    CLAUSE(BroadcastRanksAreSmall, kFile),
+    CLAUSE(HighRanksAreKept, kFile),
+    CLAUSE(StatesAreOfTheirLayersType, kFile),
     CLAUSE(StatesKeepTheirShape, kFile),
     CLAUSE(ArgumentsAreInRange, kFile),
     CLAUSE(NoConstantIsComputed, kOneGraph),

@@ -14,14 +14,14 @@ namespace larq_engine {
 // The part of a model that a clause reads. A delegate knows only one graph: its shapes, its
 // quantizations and what writes each tensor, but neither the bytes of constants nor other graphs.
 // Its host has checked this graph already.
-enum class Sees { kFile, kOneGraph };
+enum class ClauseScope { kFile, kOneGraph };
 
 struct Clause {
   const char* name;  // a statement that holds in every legal file
   // Throws FileError if the statement does not hold. The function may rely on the clauses before
   // it.
   void (*check)(const ModelFile& model);
-  Sees sees;
+  ClauseScope scope;
 };
 
 std::span<const Clause> Clauses();

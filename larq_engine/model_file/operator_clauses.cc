@@ -91,7 +91,7 @@ const TensorCounts* FindTensorCounts(int kind) {
   return kind < kKinds ? by_kind[static_cast<size_t>(kind)] : nullptr;
 }
 
-void CheckCount(const Place& place, size_t index, const Count& count, size_t got,
+void CheckCount(const GraphPlace& place, size_t index, const Count& count, size_t got,
                 const char* what) {
   if (got >= count.least && got <= count.most) return;
   std::string expected = std::to_string(count.least);
@@ -100,19 +100,19 @@ void CheckCount(const Place& place, size_t index, const Count& count, size_t got
   } else if (count.most != count.least) {
     expected += " to " + std::to_string(count.most);
   }
-  Refuse(place.Operator(index), expected + " " + what, std::to_string(got));
+  Refuse(place.OperatorName(index), expected + " " + what, std::to_string(got));
 }
 
 }  // namespace
 
-bool IsCustomOfHosts(std::string_view name) {
+bool IsHostsCustomOperator(std::string_view name) {
   constexpr std::string_view kNames[] = {"AudioSpectrogram", "Mfcc", "NumericVerify",
                                          "TFLite_Detection_PostProcess"};
   return std::ranges::find(kNames, name) != std::end(kNames);
 }
 
 void OperatorsHaveTheirTensors(const ModelFile& model) {
-  ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
+  ForEachOperator(model, [&](const GraphPlace& place, size_t index, const FileOperator& op) {
     const TensorCounts* counts = FindTensorCounts(KindOf(model, op));
     if (counts == nullptr) return;
     CheckCount(place, index, counts->inputs, op.inputs.size(), "inputs");
@@ -121,36 +121,37 @@ void OperatorsHaveTheirTensors(const ModelFile& model) {
 }
 
 void HostsCustomOperatorsHaveOptions(const ModelFile& model) {
-  ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
+  ForEachOperator(model, [&](const GraphPlace& place, size_t index, const FileOperator& op) {
     if (KindOf(model, op) != builtin::kCustom || !op.options.empty()) return;
     const std::string& name = model.operator_codes[op.code].custom_name;
-    if (IsCustomOfHosts(name)) Refuse(place.Operator(index), "options of " + name, "none");
+    if (IsHostsCustomOperator(name))
+      Refuse(place.OperatorName(index), "options of " + name, "none");
   });
 }
 
-// Without a bias, kernels of all types except int16 read one that is not there.
+// Kernels of all types except int16 read the bias even if there is none.
 void DepthwiseConvolutionsHaveABias(const ModelFile& model) {
-  ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
+  ForEachOperator(model, [&](const GraphPlace& place, size_t index, const FileOperator& op) {
     if (KindOf(model, op) != builtin::kDepthwiseConv2d || op.inputs.size() > 2) return;
     const FileType type = place.Graph().tensors[static_cast<size_t>(op.inputs[0])].type;
     if (type != FileType::kInt16) {
-      Refuse(place.Operator(index), "a bias, as it is not of int16", "none",
+      Refuse(place.OperatorName(index), "a bias, as it is not of int16", "none",
              "hosts would crash: give zeros");
     }
   });
 }
 
-// Strings are a block with its own layout, and resources and variants have no layout at all. A
-// kernel that takes them for numbers writes outside of allocated memory.
-void TypesWithoutASizeAreTaken(const ModelFile& model) {
+// A tensor of strings has a layout of its own, and resources and variants have none. A kernel that
+// takes them for numbers writes outside of allocated memory.
+void NumericOperatorsHaveNumbers(const ModelFile& model) {
   // Operators that call graphs.
   static constexpr Kinds kOfAnything = {31, 118, 119, 129, 200, 206, 209};
   static constexpr Kinds kOfStrings = {10, 15, 22, 30,  36,  43,  45,  65,  69,  70, 71,
                                        72, 77, 94, 107, 110, 130, 137, 138, 143, 144};
   static constexpr Kinds kOfResources = {136, 137, 138, 139, 142};
-  // Their first input is a resource, but not the value.
+  // The first input of these is a resource; the value that they read or write is not.
   static constexpr Kinds kOfAHandle = {builtin::kReadVariable, builtin::kAssignVariable};
-  ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
+  ForEachOperator(model, [&](const GraphPlace& place, size_t index, const FileOperator& op) {
     const int kind = KindOf(model, op);
     if (kind == builtin::kCustom || IsOneOf(kind, kOfAnything)) return;
     const auto check = [&](int32_t tensor) {
@@ -160,8 +161,8 @@ void TypesWithoutASizeAreTaken(const ModelFile& model) {
       const bool is_resource = type == FileType::kResource || type == FileType::kVariant;
       if ((is_string && !IsOneOf(kind, kOfStrings)) ||
           (is_resource && !IsOneOf(kind, kOfResources))) {
-        Refuse(place.Operator(index), "tensors of numbers",
-               place.Tensor(static_cast<size_t>(tensor)) + " of " +
+        Refuse(place.OperatorName(index), "tensors of numbers",
+               place.TensorName(static_cast<size_t>(tensor)) + " of " +
                    (is_string ? "strings" : "resources"),
                "hosts would crash: compute with these outside of the model");
       }
@@ -179,15 +180,15 @@ void CopiesHaveTheTypeOfTheirInput(const ModelFile& model) {
                                    60,  65,  69,  70,  83,  88,  93,  100, 102, 105, 107,
                                    112, 113, 115, 125, 130, 151, 153, 154, 155, 157};
   static constexpr Kinds kSecond = {builtin::kSplit, 64, 94, 123};
-  ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
+  ForEachOperator(model, [&](const GraphPlace& place, size_t index, const FileOperator& op) {
     const int kind = KindOf(model, op);
     if (!IsOneOf(kind, kFirst) && !IsOneOf(kind, kSecond)) return;
     const auto input = static_cast<size_t>(op.inputs[IsOneOf(kind, kSecond) ? 1 : 0]);
     for (const int32_t output : op.outputs) {
       const auto tensor = static_cast<size_t>(output);
       if (place.Graph().tensors[tensor].type != place.Graph().tensors[input].type) {
-        Refuse(place.Operator(index), "outputs of the type of " + place.Tensor(input),
-               place.Tensor(tensor) + " of another");
+        Refuse(place.OperatorName(index), "outputs of the type of " + place.TensorName(input),
+               place.TensorName(tensor) + " of another");
       }
     }
   });
@@ -218,14 +219,14 @@ std::vector<int64_t> NumbersOf(const ModelFile& model, const FileTensor& tensor)
 // constants, so what is read for each operator must not be long.
 constexpr size_t kMaxShapeBytes = 64 * sizeof(int64_t);
 
-void CheckBroadcast(const Place& place, size_t index) {
+void CheckBroadcast(const GraphPlace& place, size_t index) {
   const FileOperator& op = place.Graph().operators[index];
   std::vector<int64_t> shapes[2];
   for (const size_t i : {0, 1}) {
     const FileTensor& tensor = place.Graph().tensors[static_cast<size_t>(op.inputs[i])];
     const size_t size = DataOf(place.model, tensor).size();
     if (size > kMaxShapeBytes) {
-      Refuse(place.Operator(index),
+      Refuse(place.OperatorName(index),
              "a shape of at most " + std::to_string(kMaxShapeBytes) + " bytes",
              std::to_string(size), "hosts have tensors of 8 dimensions: give fewer");
     }
@@ -235,8 +236,8 @@ void CheckBroadcast(const Place& place, size_t index) {
     const int64_t x = shapes[0][shapes[0].size() - i];
     const int64_t y = shapes[1][shapes[1].size() - i];
     if (x != y && x != 1 && y != 1) {
-      Refuse(place.Operator(index), "shapes that can be made equal",
-             SomeOf(shapes[0]) + " and " + SomeOf(shapes[1]),
+      Refuse(place.OperatorName(index), "shapes that can be made equal",
+             NumbersText(shapes[0]) + " and " + NumbersText(shapes[1]),
              "hosts would crash: give shapes of which one can be repeated to the other");
     }
   }
@@ -275,7 +276,7 @@ bool IsOpen(const FileTensor& tensor, size_t dimension) {
 
 // Hosts check only the first length. The length of an open sequence is not known before the model
 // runs.
-void CheckLengths(const Place& place, size_t index, ConstantRanges& ranges) {
+void CheckLengths(const GraphPlace& place, size_t index, ConstantRanges& ranges) {
   constexpr char kRemedy[] = "hosts would crash: give how many to reverse";
   const FileOperator& op = place.Graph().operators[index];
   const std::vector<FileTensor>& tensors = place.Graph().tensors;
@@ -283,28 +284,29 @@ void CheckLengths(const Place& place, size_t index, ConstantRanges& ranges) {
       RangeOf(place.model, tensors[static_cast<size_t>(op.inputs[1])], ranges);
   if (!lengths.has_value()) return;
   if (lengths->least < 0) {
-    Refuse(place.Operator(index), "lengths of at least 0", std::to_string(lengths->least), kRemedy);
+    Refuse(place.OperatorName(index), "lengths of at least 0", std::to_string(lengths->least),
+           kRemedy);
   }
   const FileTensor& input = tensors[static_cast<size_t>(op.inputs[0])];
   const auto dimension = static_cast<size_t>(op.sequence_dimension);
   if (dimension >= input.shape.size() || IsOpen(input, dimension)) return;
   if (lengths->most > input.shape[dimension]) {
     Refuse(
-        place.Operator(index),
+        place.OperatorName(index),
         "lengths of at most " + std::to_string(input.shape[dimension]) + ", as its sequences are",
         std::to_string(lengths->most), kRemedy);
   }
 }
 
 // A kernel reads as many values of the matrices' type as their diagonals have.
-void CheckDiagonal(const Place& place, size_t index) {
+void CheckDiagonal(const GraphPlace& place, size_t index) {
   const FileOperator& op = place.Graph().operators[index];
   const auto first = static_cast<size_t>(op.inputs[0]), second = static_cast<size_t>(op.inputs[1]);
   const FileTensor& matrices = place.Graph().tensors[first];
   const FileTensor& diagonal = place.Graph().tensors[second];
   if (diagonal.type != matrices.type) {
-    Refuse(place.Operator(index), "a diagonal of the type of " + place.Tensor(first),
-           place.Tensor(second) + " of another");
+    Refuse(place.OperatorName(index), "a diagonal of the type of " + place.TensorName(first),
+           place.TensorName(second) + " of another");
   }
   const auto is_fixed = [&](const FileTensor& tensor) {
     return IsConstant(place.model, tensor) || !(tensor.shape.empty() || IsOpen(tensor));
@@ -316,8 +318,8 @@ void CheckDiagonal(const Place& place, size_t index) {
       ValuesOf(shape.first(shape.size() - 2)) * static_cast<uint64_t>(std::min(sides[0], sides[1]));
   const uint64_t got = ValuesOf(diagonal.shape);
   if (got < expected) {
-    Refuse(place.Operator(index),
-           std::to_string(expected) + " values for the diagonals of " + SomeOf(matrices.shape),
+    Refuse(place.OperatorName(index),
+           std::to_string(expected) + " values for the diagonals of " + NumbersText(matrices.shape),
            std::to_string(got), "hosts would crash: give one for each row or column");
   }
 }
@@ -327,67 +329,68 @@ void CheckDiagonal(const Place& place, size_t index) {
 // Kernels treat all types except these integers as float32; for a smaller type they write past the
 // tensor's end.
 void DiagonalsFitTheirMatrices(const ModelFile& model) {
-  ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
+  ForEachOperator(model, [&](const GraphPlace& place, size_t index, const FileOperator& op) {
     const int kind = KindOf(model, op);
     if (kind != builtin::kMatrixDiag && kind != builtin::kMatrixSetDiag) return;
     const auto input = static_cast<size_t>(op.inputs[0]);
     const FileType type = place.Graph().tensors[input].type;
     if (BitsOf(type) < BitsOf(FileType::kFloat32) && type != FileType::kInt8 &&
         type != FileType::kUint8 && type != FileType::kInt16) {
-      Refuse(place.Operator(index), "values of int8, uint8, int16 or at least 32 bits",
-             place.Tensor(input) + " of another type", "hosts would crash: cast them before");
+      Refuse(place.OperatorName(index), "values of int8, uint8, int16 or at least 32 bits",
+             place.TensorName(input) + " of another type", "hosts would crash: cast them before");
     }
     if (kind == builtin::kMatrixSetDiag) CheckDiagonal(place, index);
   });
 }
 
-// Hosts allow tensors of any number of dimensions, but repeat values along at most 8. Sizes that
-// the file leaves open are not known before the model runs.
-void RepeatedShapesAreOfAFewDimensions(const ModelFile& model) {
+// Hosts allow tensors of any rank, but broadcast only up to 8 dimensions. Sizes that the file
+// leaves open are not known before the model runs.
+void BroadcastRanksAreSmall(const ModelFile& model) {
   constexpr size_t kMaxRank = 8;
   // Arithmetic except ADD and MUL, comparisons, logic.
-  static constexpr Kinds kRepeating = {41, 42, 55, 57, 58, 61, 62, 63,  71,
-                                       72, 78, 84, 86, 90, 95, 99, 160, 161};
-  ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
-    if (!IsOneOf(KindOf(model, op), kRepeating)) return;
+  static constexpr Kinds kBroadcasting = {41, 42, 55, 57, 58, 61, 62, 63,  71,
+                                          72, 78, 84, 86, 90, 95, 99, 160, 161};
+  ForEachOperator(model, [&](const GraphPlace& place, size_t index, const FileOperator& op) {
+    if (!IsOneOf(KindOf(model, op), kBroadcasting)) return;
     const FileTensor& a = place.Graph().tensors[static_cast<size_t>(op.inputs[0])];
     const FileTensor& b = place.Graph().tensors[static_cast<size_t>(op.inputs[1])];
     const size_t rank = std::max(a.shape.size(), b.shape.size());
     if (rank <= kMaxRank || a.shape == b.shape) return;
     if (a.shape.size() == b.shape.size() && (IsOpen(a) || IsOpen(b))) return;
-    Refuse(place.Operator(index), "equal shapes, or at most 8 dimensions",
-           std::to_string(rank) + " dimensions of " + SomeOf(a.shape) + " and " + SomeOf(b.shape),
+    Refuse(place.OperatorName(index), "equal shapes, or at most 8 dimensions",
+           std::to_string(rank) + " dimensions of " + NumbersText(a.shape) + " and " +
+               NumbersText(b.shape),
            "hosts would crash: leave out dimensions of 1");
   });
 }
 
-// XNNPACK checks only the output when it checks the number of dimensions.
-void ManyDimensionsAreKept(const ModelFile& model) {
+// XNNPACK takes tensors of up to 6 dimensions, but checks only the output's rank.
+void HighRanksAreKept(const ModelFile& model) {
   constexpr size_t kMaxRank = 6;
   // Operators that make one number of each number: arithmetic of one or two operands, activations,
   // casts, quantization.
   static constexpr Kinds kKeeping = {0,  6,  8,   14,  18,  19,  20,  21,  25,  28,  41,  42,
                                      47, 50, 53,  54,  55,  57,  59,  66,  73,  75,  76,  92,
                                      98, 99, 101, 104, 108, 111, 114, 116, 117, 150, 152, 158};
-  ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
+  ForEachOperator(model, [&](const GraphPlace& place, size_t index, const FileOperator& op) {
     if (!IsOneOf(KindOf(model, op), kKeeping)) return;
     const auto output = static_cast<size_t>(op.outputs[0]);
     const size_t rank = place.Graph().tensors[output].shape.size();
     for (const int32_t input : op.inputs) {
       const size_t own = place.Graph().tensors[static_cast<size_t>(input)].shape.size();
       if (own <= kMaxRank || own <= rank) continue;
-      Refuse(place.Operator(index),
-             std::to_string(own) + " dimensions of " + place.Tensor(output) + ", as of " +
-                 place.Tensor(static_cast<size_t>(input)),
+      Refuse(place.OperatorName(index),
+             std::to_string(own) + " dimensions of " + place.TensorName(output) + ", as of " +
+                 place.TensorName(static_cast<size_t>(input)),
              std::to_string(rank), "XNNPACK of LiteRT 2.3 would crash: leave out dimensions of 1");
     }
   });
 }
 
 // Kernels of floats store floats in a layer's state, whatever its type is.
-void LayersStatesAreOfTheirType(const ModelFile& model) {
+void StatesAreOfTheirLayersType(const ModelFile& model) {
   static constexpr Kinds kRecurrent = {16, 24, 27, 35, 44, 46, 52};
-  ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
+  ForEachOperator(model, [&](const GraphPlace& place, size_t index, const FileOperator& op) {
     if (!IsOneOf(KindOf(model, op), kRecurrent) || op.inputs.empty()) return;
     const std::vector<FileTensor>& tensors = place.Graph().tensors;
     if (tensors[static_cast<size_t>(op.inputs[0])].type != FileType::kFloat32) return;
@@ -395,8 +398,8 @@ void LayersStatesAreOfTheirType(const ModelFile& model) {
       if (input == kAbsent) continue;
       const FileTensor& state = tensors[static_cast<size_t>(input)];
       if (state.is_variable && state.type != FileType::kFloat32) {
-        Refuse(place.Operator(index), "a state of float32, as its input is",
-               place.Tensor(static_cast<size_t>(input)) + " of another type");
+        Refuse(place.OperatorName(index), "a state of float32, as its input is",
+               place.TensorName(static_cast<size_t>(input)) + " of another type");
       }
     }
   });
@@ -410,7 +413,7 @@ namespace {
 template <typename Check>
 void ForEachUseOfAState(const ModelFile& model, int kind, Check check) {
   std::vector<std::map<int32_t, const std::string*>> handles(model.graphs.size());
-  ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
+  ForEachOperator(model, [&](const GraphPlace& place, size_t index, const FileOperator& op) {
     const int own = KindOf(model, op);
     if (own == builtin::kVarHandle) handles[place.graph][op.outputs[0]] = &op.state;
     if (own != kind) return;
@@ -429,18 +432,19 @@ void StatesKeepTheirShape(const ModelFile& model) {
   // The shape in which each state is read.
   std::map<std::string_view, std::span<const int32_t>> shapes;
   ForEachUseOfAState(model, builtin::kReadVariable,
-                     [&](const Place& place, size_t, const std::string& state, size_t value) {
+                     [&](const GraphPlace& place, size_t, const std::string& state, size_t value) {
                        shapes.try_emplace(state, place.Graph().tensors[value].shape);
                      });
-  ForEachUseOfAState(model, builtin::kAssignVariable,
-                     [&](const Place& place, size_t index, const std::string& state, size_t value) {
-                       const auto read = shapes.find(state);
-                       const std::vector<int32_t>& shape = place.Graph().tensors[value].shape;
-                       if (read == shapes.end() || std::ranges::equal(read->second, shape)) return;
-                       Refuse(place.Operator(index),
-                              "the shape in which the state is read, " + SomeOf(read->second),
-                              place.Tensor(value) + " of " + SomeOf(shape));
-                     });
+  ForEachUseOfAState(
+      model, builtin::kAssignVariable,
+      [&](const GraphPlace& place, size_t index, const std::string& state, size_t value) {
+        const auto read = shapes.find(state);
+        const std::vector<int32_t>& shape = place.Graph().tensors[value].shape;
+        if (read == shapes.end() || std::ranges::equal(read->second, shape)) return;
+        Refuse(place.OperatorName(index),
+               "the shape in which the state is read, " + NumbersText(read->second),
+               place.TensorName(value) + " of " + NumbersText(shape));
+      });
 }
 
 // Kernels use these numbers without checking where they lead.
@@ -448,16 +452,16 @@ void ArgumentsAreInRange(const ModelFile& model) {
   constexpr int kBroadcastArgs = 145;
   constexpr int32_t kMaxRadius = 1 << 30;
   ConstantRanges ranges;
-  ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
+  ForEachOperator(model, [&](const GraphPlace& place, size_t index, const FileOperator& op) {
     const int kind = KindOf(model, op);
     if (kind == kBroadcastArgs) CheckBroadcast(place, index);
     if (kind == builtin::kReverseSequence) CheckLengths(place, index, ranges);
     if (kind == builtin::kLocalResponseNormalization && (op.radius < 0 || op.radius > kMaxRadius)) {
-      Refuse(place.Operator(index), "a radius of 0 to 2^30", std::to_string(op.radius),
+      Refuse(place.OperatorName(index), "a radius of 0 to 2^30", std::to_string(op.radius),
              "hosts would crash: give one of channels");
     }
     if (IsPool(kind) && std::min(op.filter_width, op.filter_height) < 0) {
-      Refuse(place.Operator(index), "a filter of at least 0 pixels a side",
+      Refuse(place.OperatorName(index), "a filter of at least 0 pixels a side",
              std::to_string(op.filter_width) + " x " + std::to_string(op.filter_height),
              "hosts would crash: give its width and height");
     }
@@ -469,11 +473,11 @@ namespace {
 using Tensors = std::vector<int32_t>;
 
 // Checks that there are as many tensors, and that they have the same types.
-void CheckFit(const Place& place, size_t index, std::span<const int32_t> own, const Place& called,
-              const Tensors& others, const std::string& what) {
+void CheckFit(const GraphPlace& place, size_t index, std::span<const int32_t> own,
+              const GraphPlace& called, const Tensors& others, const std::string& what) {
   const std::string name = what + " of graph #" + std::to_string(called.graph);
   if (own.size() != others.size()) {
-    Refuse(place.Operator(index), std::to_string(own.size()) + " " + name,
+    Refuse(place.OperatorName(index), std::to_string(own.size()) + " " + name,
            std::to_string(others.size()));
   }
   for (size_t i = 0; i < own.size(); ++i) {
@@ -481,27 +485,27 @@ void CheckFit(const Place& place, size_t index, std::span<const int32_t> own, co
     const FileTensor& a = place.Graph().tensors[static_cast<size_t>(own[i])];
     const auto other = static_cast<size_t>(others[i]);
     if (a.type != called.Graph().tensors[other].type) {
-      Refuse(place.Operator(index),
+      Refuse(place.OperatorName(index),
              name + " of the same types as its own, such as " +
-                 place.Tensor(static_cast<size_t>(own[i])),
-             called.Tensor(other));
+                 place.TensorName(static_cast<size_t>(own[i])),
+             called.TensorName(other));
     }
   }
 }
 
 // Hosts give the called graph's inputs the shapes of the caller's. By then XNNPACK has claimed the
 // graph's operators, and it crashes if there are more dimensions than it supports.
-void CheckRanks(const Place& place, size_t index, std::span<const int32_t> own,
-                const Place& called) {
+void CheckRanks(const GraphPlace& place, size_t index, std::span<const int32_t> own,
+                const GraphPlace& called) {
   constexpr size_t kMaxRank = 6;
   for (size_t i = 0; i < own.size(); ++i) {
     if (own[i] == kAbsent) continue;
     const size_t rank = place.Graph().tensors[static_cast<size_t>(own[i])].shape.size();
     const auto other = static_cast<size_t>(called.Graph().inputs[i]);
     if (rank > kMaxRank && rank != called.Graph().tensors[other].shape.size()) {
-      Refuse(place.Operator(index),
+      Refuse(place.OperatorName(index),
              "at most " + std::to_string(kMaxRank) + " dimensions, or as many as " +
-                 called.Tensor(other),
+                 called.TensorName(other),
              std::to_string(rank), "XNNPACK of LiteRT 2.3 would crash: leave out dimensions of 1");
     }
   }
@@ -512,11 +516,11 @@ void CheckRanks(const Place& place, size_t index, std::span<const int32_t> own,
 // Hosts copy between the tensors of an operator and those of the graph that it calls.
 void CalledGraphsFit(const ModelFile& model) {
   constexpr int kIf = 118, kWhile = 119, kCallOnce = 129;
-  ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
+  ForEachOperator(model, [&](const GraphPlace& place, size_t index, const FileOperator& op) {
     const int kind = KindOf(model, op);
     if (kind != kIf && kind != kWhile && kind != kCallOnce) return;
     for (size_t i = 0; i < op.graphs.size(); ++i) {
-      const Place called{.model = model, .graph = static_cast<size_t>(op.graphs[i])};
+      const GraphPlace called{.model = model, .graph = static_cast<size_t>(op.graphs[i])};
       const FileGraph& graph = called.Graph();
       // The first input of IF chooses the graph; the first graph of WHILE tells whether to go on.
       const std::span<const int32_t> inputs(op.inputs);
@@ -526,7 +530,7 @@ void CalledGraphsFit(const ModelFile& model) {
       if (kind == kWhile && i == 0) {
         if (graph.outputs.size() != 1 ||
             graph.tensors[static_cast<size_t>(graph.outputs[0])].type != FileType::kBool) {
-          Refuse(place.Operator(index),
+          Refuse(place.OperatorName(index),
                  "a graph #" + std::to_string(called.graph) + " with one output of a bool",
                  "another");
         }

@@ -11,19 +11,19 @@ namespace larq_engine {
 
 // Tells whether hosts bring this custom operator along. These operators need all of their inputs
 // and their options.
-bool IsCustomOfHosts(std::string_view name);
+bool IsHostsCustomOperator(std::string_view name);
 
 // Each function throws FileError. The indices of tensors, graphs and kinds must be known to be
 // legal.
 void OperatorsHaveTheirTensors(const ModelFile& model);
 void HostsCustomOperatorsHaveOptions(const ModelFile& model);
 void DepthwiseConvolutionsHaveABias(const ModelFile& model);
-void TypesWithoutASizeAreTaken(const ModelFile& model);
+void NumericOperatorsHaveNumbers(const ModelFile& model);
 void CopiesHaveTheTypeOfTheirInput(const ModelFile& model);
 void DiagonalsFitTheirMatrices(const ModelFile& model);
-void RepeatedShapesAreOfAFewDimensions(const ModelFile& model);
-void ManyDimensionsAreKept(const ModelFile& model);
-void LayersStatesAreOfTheirType(const ModelFile& model);
+void BroadcastRanksAreSmall(const ModelFile& model);
+void HighRanksAreKept(const ModelFile& model);
+void StatesAreOfTheirLayersType(const ModelFile& model);
 void StatesKeepTheirShape(const ModelFile& model);
 void ArgumentsAreInRange(const ModelFile& model);
 void CalledGraphsFit(const ModelFile& model);

@@ -22,7 +22,7 @@ inline constexpr char kDamaged[] = "the file is corrupted: copy or convert it ag
 
 // Returns the first few of several numbers as text.
 template <typename Numbers>
-std::string SomeOf(const Numbers& numbers) {
+std::string NumbersText(const Numbers& numbers) {
   std::string text;
   for (size_t i = 0; i < numbers.size() && i < 8; ++i) {
     text += (i == 0 ? "" : ", ") + std::to_string(numbers[i]);
@@ -47,13 +47,13 @@ inline std::string Shown(const std::string& name) {
   return end < name.size() ? text + "..." : text;
 }
 
-// A part of a model that a message names. It becomes text only if there is a message, because a
-// model has as many parts as operators, and their names may be long.
-class Part {
+// The name of a tensor or operator in a message. It becomes text only if there is a message,
+// because a model may have many operators, with long names.
+class PartName {
  public:
   enum Kind { kTensor, kOperator };
 
-  Part(const ModelFile& model, size_t graph, Kind kind, size_t index)
+  PartName(const ModelFile& model, size_t graph, Kind kind, size_t index)
       : model_(model), graph_(graph), kind_(kind), index_(index) {}
 
   operator std::string() const {  // NOLINT(google-explicit-constructor): it is nothing else
@@ -70,10 +70,10 @@ class Part {
            (has_output ? ", to " + name(static_cast<size_t>(outputs[0])) : "");
   }
 
-  friend std::string operator+(const std::string& text, const Part& part) {
+  friend std::string operator+(const std::string& text, const PartName& part) {
     return text + std::string(part);
   }
-  friend std::string operator+(const Part& part, const std::string& text) {
+  friend std::string operator+(const PartName& part, const std::string& text) {
     return std::string(part) + text;
   }
 
@@ -84,14 +84,14 @@ class Part {
   size_t index_;
 };
 
-// One graph of a model.
-struct Place {
+// One graph of a model; names its tensors and operators for messages.
+struct GraphPlace {
   const ModelFile& model;
   size_t graph;
 
   const FileGraph& Graph() const { return model.graphs[graph]; }
-  Part Tensor(size_t index) const { return {model, graph, Part::kTensor, index}; }
-  Part Operator(size_t index) const { return {model, graph, Part::kOperator, index}; }
+  PartName TensorName(size_t index) const { return {model, graph, PartName::kTensor, index}; }
+  PartName OperatorName(size_t index) const { return {model, graph, PartName::kOperator, index}; }
 };
 
 }  // namespace larq_engine

@@ -21,9 +21,9 @@ bool IsOf8Bits(const FileTensor& tensor) {
   return tensor.type == FileType::kInt8 || tensor.type == FileType::kUint8;
 }
 
-// A tensor of an operator that hosts compute by its scale.
+// A tensor whose scale hosts use to compute an operator.
 struct Scaled {
-  const Place& place;
+  const GraphPlace& place;
   size_t op;
   size_t tensor;
 
@@ -45,7 +45,7 @@ struct Scaled {
     if (Scales() == 1) got = TextOf(*Scale());
     if (Scales() > 1) got = std::to_string(Scales()) + " scales";
     larq_engine::Refuse(
-        place.Operator(op), "a scale of " + place.Tensor(tensor) + " " + expected, got,
+        place.OperatorName(op), "a scale of " + place.TensorName(tensor) + " " + expected, got,
         std::string(host) + " would crash: quantize with data of the range that the model is for");
   }
 };
@@ -61,9 +61,9 @@ void CheckComparison(const std::vector<Scaled>& inputs) {
   }
 }
 
-// Hosts make a multiplier of the quotient of scales (2 input)^power / (2^shift output). They abort
-// if it is 0, because the divisor is a float. They also abort if it is not below 1, except for SUB
-// in LiteRT.
+// Hosts compute the multiplier (2 * input scale)^power / (2^shift * output scale). They abort if it
+// is 0, as it is when the divisor overflows a float. They also abort if it is not below 1, except
+// for SUB in LiteRT.
 void CheckSum(int kind, const std::vector<Scaled>& inputs, const Scaled& output, int power,
               int shift) {
   double largest = 0;
@@ -92,21 +92,21 @@ void CheckXnnpack(const Scaled& tensor) {
 }  // namespace
 
 void ScalesAreNumbers(const ModelFile& model) {
-  ForEachTensor(model, [](const Place& place, size_t index, const FileTensor& tensor) {
+  ForEachTensor(model, [](const GraphPlace& place, size_t index, const FileTensor& tensor) {
     // No kernel computes with the scale of any other type.
     const bool is_quantized = BitsOf(tensor.type) <= 16 && tensor.type != FileType::kFloat16 &&
                               tensor.type != FileType::kBfloat16;
     if (!is_quantized || !tensor.quantization.has_value()) return;
     for (const float scale : tensor.quantization->scales) {
       if (!std::isfinite(scale) || scale < 0) {
-        Refuse(place.Tensor(index), "scales of at least 0", TextOf(static_cast<double>(scale)));
+        Refuse(place.TensorName(index), "scales of at least 0", TextOf(static_cast<double>(scale)));
       }
     }
   });
 }
 
 void ScalesFitTheirOperators(const ModelFile& model) {
-  ForEachOperator(model, [&](const Place& place, size_t index, const FileOperator& op) {
+  ForEachOperator(model, [&](const GraphPlace& place, size_t index, const FileOperator& op) {
     const auto scaled = [&](int32_t tensor) {
       return Scaled{.place = place, .op = index, .tensor = static_cast<size_t>(tensor)};
     };

@@ -11,7 +11,7 @@ namespace {
 // divided into blocks, then those within a block.
 class SparseWalk {
  public:
-  SparseWalk(const FileTensor& tensor, const Part& place)
+  SparseWalk(const FileTensor& tensor, const PartName& place)
       : sparsity_(*tensor.sparsity),
         place_(place),
         sizes_(tensor.shape.begin(), tensor.shape.end()) {
@@ -29,7 +29,7 @@ class SparseWalk {
       if (dimension < 0 || static_cast<size_t>(dimension) >= all ||
           seen[static_cast<size_t>(dimension)]) {
         Refuse("an order of all " + std::to_string(all) + " dimensions",
-               SomeOf(sparsity_.traversal_order));
+               NumbersText(sparsity_.traversal_order));
       }
       seen[static_cast<size_t>(dimension)] = true;
       level_of_[static_cast<size_t>(dimension)] = level;
@@ -69,7 +69,7 @@ class SparseWalk {
       const int32_t divided = sparsity_.block_map[i];
       if (divided < 0 || static_cast<size_t>(divided) >= rank ||
           (i > 0 && divided <= sparsity_.block_map[i - 1])) {
-        Refuse("blocks of dimensions in order", SomeOf(sparsity_.block_map));
+        Refuse("blocks of dimensions in order", NumbersText(sparsity_.block_map));
       }
       const SparseDimension& block = sparsity_.dimensions[level_of_[rank + i]];
       int64_t& size = sizes_[static_cast<size_t>(divided)];
@@ -92,7 +92,7 @@ class SparseWalk {
         segments.back() != dimension.indices->size()) {
       Refuse(std::to_string(count) + " sparse segments of " +
                  std::to_string(dimension.indices->size()) + " indices",
-             SomeOf(segments));
+             NumbersText(segments));
     }
     for (const uint64_t index : *dimension.indices) {
       if (index >= size) {
@@ -113,14 +113,14 @@ class SparseWalk {
   }
 
   const FileSparsity& sparsity_;
-  const Part& place_;
+  const PartName& place_;
   std::vector<int64_t> sizes_;  // sizes of the dimensions, in blocks if they are divided
   std::vector<size_t> level_of_;
 };
 
 }  // namespace
 
-void CheckSparsity(const FileTensor& tensor, size_t data_size, const Part& place) {
+void CheckSparsity(const FileTensor& tensor, size_t data_size, const PartName& place) {
   const uint64_t values = SparseWalk(tensor, place).Count();
   // Indices rise, so there are no more values than the shape has, and the number of bits does not
   // overflow.

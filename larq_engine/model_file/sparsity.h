@@ -8,7 +8,7 @@ namespace larq_engine {
 
 // Throws FileError if they do not. `place` names the tensor; `data_size` is the size of its
 // constant in bytes.
-void CheckSparsity(const FileTensor& tensor, size_t data_size, const Part& place);
+void CheckSparsity(const FileTensor& tensor, size_t data_size, const PartName& place);
 
 }  // namespace larq_engine
 

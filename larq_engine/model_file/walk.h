@@ -16,7 +16,7 @@ constexpr int32_t kAbsent = -1;
 template <typename Check>
 void ForEachTensor(const ModelFile& model, Check check) {
   for (size_t graph = 0; graph < model.graphs.size(); ++graph) {
-    const Place place{.model = model, .graph = graph};
+    const GraphPlace place{.model = model, .graph = graph};
     for (size_t i = 0; i < place.Graph().tensors.size(); ++i) {
       check(place, i, place.Graph().tensors[i]);
     }
@@ -27,7 +27,7 @@ void ForEachTensor(const ModelFile& model, Check check) {
 template <typename Check>
 void ForEachOperator(const ModelFile& model, Check check) {
   for (size_t graph = 0; graph < model.graphs.size(); ++graph) {
-    const Place place{.model = model, .graph = graph};
+    const GraphPlace place{.model = model, .graph = graph};
     for (size_t i = 0; i < place.Graph().operators.size(); ++i) {
       check(place, i, place.Graph().operators[i]);
     }

@@ -277,7 +277,7 @@ struct BreachesOf {
 const std::vector<BreachesOf>& Breaches() {
   static const std::vector<BreachesOf> breaches = {
       {"ThereIsAGraph", {{[](ModelFile& m) { m.graphs.clear(); }, "expected a graph, got none; "}}},
-      {"SizesAreOfAShape",
+      {"ShapesHaveLegalSizes",
        {{Shape(2, {1, -4}), "expected sizes of at least 0, got [1, -4]; "},
         {Shape(2, {2147483647, 2147483647, 2}),
          "expected a shape of at most 2^60 bytes, got [2147483647, 2147483647, 2]; "}}},
@@ -397,7 +397,7 @@ const std::vector<BreachesOf>& Breaches() {
          "hosts would crash: give zeros"},
         {Kind(1, builtin::kDepthwiseConv2d, {2, 2}),
          "expected a bias, as it is not of int16, got none; ", "hosts would crash: give zeros"}}},
-      {"TypesWithoutASizeAreTaken",
+      {"NumericOperatorsHaveNumbers",
        {{All({Kind(1, kReadVariable, {2}), Type(2, FileType::kResource),
               Type(3, FileType::kResource), Kind(0, builtin::kCustom, {0})}),
          "operator #1, to 'sum': expected tensors of numbers, got tensor 'sum' (#3) of resources; ",
@@ -466,7 +466,7 @@ const std::vector<BreachesOf>& Breaches() {
            OperatorOf(m, 1).options = m.buffers[1];
          },
          "expected a tensor for input #0, got none; "}}},
-      {"RepeatedShapesAreOfAFewDimensions",
+      {"BroadcastRanksAreSmall",
        {{All({Kind(1, kLess, {2, 0}), Shape(2, {1, 1, 1, 1, 1, 1, 1, 1, 2})}),
          "operator #1, to 'sum': expected equal shapes, or at most 8 dimensions, got 9 dimensions "
          "of [1, 1, 1, 1, 1, 1, 1, 1, ...] and [1, 4]; ",
@@ -527,12 +527,12 @@ const std::vector<BreachesOf>& Breaches() {
          "tensor 'x' (#0) of another; "},
         {Diagonal({1, 2, 3, 4, 5}), "expected 6 values for the diagonals of [2, 3, 4], got 5; ",
          "hosts would crash: give one for each row or column"}}},
-      {"ManyDimensionsAreKept",
+      {"HighRanksAreKept",
        {{All({Kind(1, kRelu, {2}), Shape(2, {1, 1, 1, 1, 1, 1, 4})}),
          "operator #1, to 'sum': expected 7 dimensions of tensor 'sum' (#3), as of tensor 'dense' "
          "(#2), got 2; ",
          "XNNPACK of LiteRT 2.3 would crash: leave out dimensions of 1"}}},
-      {"LayersStatesAreOfTheirType",
+      {"StatesAreOfTheirLayersType",
        {{All({Added(
                   {.name = "state", .type = FileType::kInt4, .shape = {1, 8}, .is_variable = true}),
               Kind(1, builtin::kSvdf, {2, 1, 1, -1, 4})}),

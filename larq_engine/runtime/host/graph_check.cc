@@ -88,7 +88,7 @@ void CheckGraph(TfLiteContext* context, std::span<const int> nodes) {
   const ModelFile model = DescribeGraph(context, nodes);
   try {
     for (const Clause& clause : Clauses()) {
-      if (clause.sees == Sees::kOneGraph) clause.check(model);
+      if (clause.scope == ClauseScope::kOneGraph) clause.check(model);
     }
   } catch (const FileError& error) {
     throw std::runtime_error(std::string("larq_engine: ") + error.what());
