@@ -56,7 +56,7 @@ Placement MakePlacement(const PlacementOption& option, DeviceOption device, size
   Placement placement;
   placement.by_cost = device == DeviceOption::kAuto;
   for (const auto& [node, placed] : option) {
-    NodePlace& place = placement.nodes[node];
+    NodePlacement& place = placement.nodes[node];
     place.channels = placed.channels;
     for (const PartOption& part : placed.parts) {
       const bool is_absent = part.on_cuda && kCudaDevice >= devices;

@@ -38,12 +38,12 @@ class ThreadPool {
   const pid_t owner_ = getpid();  // a forked child has the pool but none of its threads
   std::mutex turn_;               // held by the caller whose job is below
 
-  // The job; written while closed, read by whoever entered.
+  // The job. It is written while workers may not enter it, and read by those that have entered.
   Work work_ = nullptr;
   void* context_ = nullptr;
 
-  // Each worker begins with a share of its own, the same from step to step, so that it finds in its
-  // cache what it wrote; then it helps with the others'.
+  // Each worker begins with its own share of the units, the same in each step, so that it finds in
+  // its cache what it wrote. Then it helps with the other shares.
   struct alignas(64) Share {  // a cache line each
     std::atomic<int64_t> next{0};
     int64_t end = 0;

@@ -26,7 +26,7 @@ std::vector<std::vector<size_t>> GroupSteps(std::span<const FusionStep> steps, b
     const FusionStep& step = steps[i];
     // The step can only join the latest of the groups that it reads from. Earlier groups are
     // computed by then.
-    int latest = step.beside < 0 ? -1 : group_of[static_cast<size_t>(step.beside)];
+    int latest = step.first_reader < 0 ? -1 : group_of[static_cast<size_t>(step.first_reader)];
     for (int producer : step.producers) {
       if (producer >= 0) latest = std::max(latest, group_of[static_cast<size_t>(producer)]);
     }

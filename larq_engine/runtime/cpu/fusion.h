@@ -21,7 +21,9 @@ struct FusionStep {
   std::vector<int> producers;  // for each data input: an earlier step, or -1 for others
   int64_t pixels;
   bool pixelwise;
-  int beside = -1;  // an earlier step that reads the same value, if no step makes that value; or -1
+  // The first step that reads the same input, if it is an earlier one and no step makes that input;
+  // or -1.
+  int first_reader = -1;
   std::vector<int> whole_producers = {};  // those of `producers` whose outputs are read whole
 };
 

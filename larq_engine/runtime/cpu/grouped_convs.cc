@@ -47,14 +47,14 @@ class Finder {
   template <typename T>
   std::optional<size_t> MakerFor(size_t value) const {
     const Value& made = program_.value(value);
-    if (made.maker == Value::kHost || is_shared_[value] || made.readers.size() != 1) {
+    if (made.producer == Value::kHost || is_shared_[value] || made.readers.size() != 1) {
       return std::nullopt;
     }
-    const auto maker = static_cast<size_t>(made.maker);
-    if (!is_here_[maker] || !std::holds_alternative<T>(*program_.op(maker).op)) {
+    const auto producer = static_cast<size_t>(made.producer);
+    if (!is_here_[producer] || !std::holds_alternative<T>(*program_.op(producer).op)) {
       return std::nullopt;
     }
-    return maker;
+    return producer;
   }
 
   static bool AreAlike(const ProgramOp& first, const ProgramOp& other) {

@@ -13,36 +13,36 @@ namespace {
 constexpr int kOthers = -1;
 
 // The steps that make what a step reads. Numbers are those of steps, or kOthers.
-struct StepMakers {
+struct StepProducers {
   std::vector<int> producers;        // for each input: all steps that make a part of it
   std::vector<int> whole_producers;  // those whose outputs are read whole
   std::vector<int> first_producers;  // for each input: the first one
-  int output_maker;                  // first step that makes a part of the output
-  int beside = kOthers;              // see FusionStep
+  int output_producer;               // first step that makes a part of the output
+  int first_reader = kOthers;        // see FusionStep
 };
 
-std::vector<StepMakers> FindMakers(std::span<const SizedStep> steps) {
-  std::map<size_t, std::vector<int>> makers_of;  // for each value
-  std::map<size_t, int> first_reader;            // for each value that no step makes
-  std::vector<StepMakers> found;
+std::vector<StepProducers> FindProducers(std::span<const SizedStep> steps) {
+  std::map<size_t, std::vector<int>> producers_of;  // for each value
+  std::map<size_t, int> first_reader;               // for each value that no step makes
+  std::vector<StepProducers> found;
   for (const SizedStep& step : steps) {
     const int index = static_cast<int>(found.size());
-    StepMakers& makers = found.emplace_back();
+    StepProducers& sources = found.emplace_back();
     for (const SizedInput& input : step.inputs) {
-      const std::vector<int>& made = makers_of[input.value];
-      makers.producers.insert(makers.producers.end(), made.begin(), made.end());
+      const std::vector<int>& made = producers_of[input.value];
+      sources.producers.insert(sources.producers.end(), made.begin(), made.end());
       if (input.is_read_whole) {
-        makers.whole_producers.insert(makers.whole_producers.end(), made.begin(), made.end());
+        sources.whole_producers.insert(sources.whole_producers.end(), made.begin(), made.end());
       }
-      makers.first_producers.push_back(made.empty() ? kOthers : made.front());
+      sources.first_producers.push_back(made.empty() ? kOthers : made.front());
       if (made.empty() && step.is_of_parts) {
         const int first = first_reader.try_emplace(input.value, index).first->second;
-        if (first != index) makers.beside = first;
+        if (first != index) sources.first_reader = first;
       }
     }
-    std::vector<int>& made = makers_of[step.output];
+    std::vector<int>& made = producers_of[step.output];
     made.push_back(index);
-    makers.output_maker = made.front();
+    sources.output_producer = made.front();
   }
   return found;
 }
@@ -78,24 +78,24 @@ std::vector<Tiling> CutGroups(std::span<const SizedStep> steps,
 }  // namespace
 
 SegmentLayout LayOutSegment(std::span<const SizedStep> steps, bool fuse, int threads) {
-  const std::vector<StepMakers> makers = FindMakers(steps);
+  const std::vector<StepProducers> sources = FindProducers(steps);
   std::vector<FusionStep> fusion;
   std::vector<TileMemoryStep> outputs;
   size_t step_scratch = 0;
   for (size_t i = 0; i < steps.size(); ++i) {
     const SizedStep& step = steps[i];
-    fusion.push_back({.producers = makers[i].producers,
+    fusion.push_back({.producers = sources[i].producers,
                       .pixels = step.pixels,
                       .pixelwise = step.pixelwise,
-                      .beside = makers[i].beside,
-                      .whole_producers = makers[i].whole_producers});
-    outputs.push_back({.producers = makers[i].producers,
-                       .output = static_cast<size_t>(makers[i].output_maker),
+                      .first_reader = sources[i].first_reader,
+                      .whole_producers = sources[i].whole_producers});
+    outputs.push_back({.producers = sources[i].producers,
+                       .output = static_cast<size_t>(sources[i].output_producer),
                        .bytes = step.output_bytes,
                        .pixel_bytes = PixelBytes(step.output_bytes, step),
                        .is_shared = step.is_shared,
                        .in_place = step.in_place,
-                       .whole_producers = makers[i].whole_producers});
+                       .whole_producers = sources[i].whole_producers});
     step_scratch = std::max(step_scratch, step.scratch_bytes);
   }
   const std::vector<std::vector<size_t>> groups = GroupSteps(fusion, fuse);
@@ -111,10 +111,10 @@ SegmentLayout LayOutSegment(std::span<const SizedStep> steps, bool fuse, int thr
   for (size_t g = 0; g < groups.size(); ++g) {
     layout.groups.push_back({.steps = groups[g], .tiling = tilings[g]});
   }
-  const auto place = [&](size_t value, size_t bytes, int maker) {
-    Place placed = {.value = value, .pass_bytes = bytes, .address = layout.addresses++};
-    if (maker != kOthers) {
-      const OutputPlace& output = memory.outputs[static_cast<size_t>(maker)];
+  const auto place = [&](size_t value, size_t bytes, int producer) {
+    ValuePlace placed = {.value = value, .pass_bytes = bytes, .address = layout.addresses++};
+    if (producer != kOthers) {
+      const OutputPlace& output = memory.outputs[static_cast<size_t>(producer)];
       placed.kind = output.kind;
       placed.offset = output.offset + (output.kind == PlaceKind::kTile ? tiles_offset : 0);
     }
@@ -126,10 +126,10 @@ SegmentLayout LayOutSegment(std::span<const SizedStep> steps, bool fuse, int thr
     placed.blocks = step.blocks;
     for (size_t k = 0; k < step.inputs.size(); ++k) {
       const SizedInput& input = step.inputs[k];
-      placed.inputs.push_back(place(input.value, input.bytes, makers[i].first_producers[k]));
+      placed.inputs.push_back(place(input.value, input.bytes, sources[i].first_producers[k]));
       placed.inputs.back().pixel_bytes = input.is_read_whole ? 0 : PixelBytes(input.bytes, step);
     }
-    placed.output = place(step.output, step.output_bytes, makers[i].output_maker);
+    placed.output = place(step.output, step.output_bytes, sources[i].output_producer);
     placed.output.pixel_bytes = outputs[i].pixel_bytes;
     placed.output.offset += step.part_offset;
   }

@@ -39,7 +39,7 @@ struct SizedStep {
 };
 
 // The place of what a step reads or makes.
-struct Place {
+struct ValuePlace {
   PlaceKind kind = PlaceKind::kShared;
   size_t value = 0;   // number, if it is shared
   size_t offset = 0;  // from the beginning of the shared value, the arena, or a worker's scratch
@@ -49,8 +49,8 @@ struct Place {
 };
 
 struct PlacedStep {
-  std::vector<Place> inputs;
-  Place output;
+  std::vector<ValuePlace> inputs;
+  ValuePlace output;
   int64_t blocks;
 };
 

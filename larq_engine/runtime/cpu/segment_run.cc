@@ -20,18 +20,18 @@ void SegmentRunner::Resize(SegmentLayout layout, int passes, std::span<const Seg
       MemoryProduct(layout_.scratch_bytes, static_cast<size_t>(threads.threads())));
   addresses_.assign(layout_.addresses, nullptr);
   shared_.clear();
-  const auto find = [&](const Place& place) {
+  const auto find = [&](const ValuePlace& place) {
     if (place.kind == PlaceKind::kArena) addresses_[place.address] = arena_.data() + place.offset;
     if (place.kind == PlaceKind::kShared) shared_.push_back(&place);
   };
   for (const PlacedStep& step : layout_.steps) {
-    for (const Place& input : step.inputs) find(input);
+    for (const ValuePlace& input : step.inputs) find(input);
     find(step.output);
   }
 }
 
 void SegmentRunner::FindShared(std::span<std::byte* const> places, int pass) {
-  for (const Place* place : shared_) {
+  for (const ValuePlace* place : shared_) {
     addresses_[place->address] =
         places[place->value] + static_cast<size_t>(pass) * place->pass_bytes + place->offset;
   }
@@ -43,7 +43,7 @@ void SegmentRunner::RunUnits(const StepGroup& group, int64_t first, int64_t last
   const int64_t blocks = layout_.steps[group.steps[0]].blocks;
   for (int64_t unit = first; unit < last; ++unit) {
     StepRange range = group.tiling.RangeOf(unit, blocks);
-    const auto at_first_pixel = [&](const Place& place) {
+    const auto at_first_pixel = [&](const ValuePlace& place) {
       return place.kind == PlaceKind::kTile
                  ? scratch + place.offset
                  : addresses_[place.address] +

@@ -41,9 +41,9 @@ class SegmentRunner {
   std::vector<GroupEvent> events_;  // for each group
   ThreadPool* threads_ = nullptr;
   AlignedBuffer<std::byte> arena_;
-  AlignedBuffer<std::byte> scratch_;   // a part for each worker
-  std::vector<std::byte*> addresses_;  // of places in this pass, as Place numbers them
-  std::vector<const Place*> shared_;   // places whose addresses each run has anew
+  AlignedBuffer<std::byte> scratch_;       // a part for each worker
+  std::vector<std::byte*> addresses_;      // of places in this pass, as ValuePlace numbers them
+  std::vector<const ValuePlace*> shared_;  // places whose addresses each run has anew
 };
 
 }  // namespace larq_engine

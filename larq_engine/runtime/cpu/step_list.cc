@@ -161,13 +161,13 @@ class Lister {
   // made.
   std::vector<ListedStep> InOrder() {
     std::map<size_t, std::vector<size_t>> readers;  // for each value: steps of parts
-    std::map<size_t, size_t> makers;                // for each value: makers that are still to come
-    std::vector<bool> follows;                      // for each step: it comes right after another
+    std::map<size_t, size_t> producers;  // for each value: producers that are still to come
+    std::vector<bool> follows;           // for each step: it comes right after another
     for (size_t i = 0; i < steps_.size(); ++i) {
       const bool is_of_part = steps_[i].kind != ListedStep::kWhole;
       if (is_of_part) readers[steps_[i].inputs[0]].push_back(i);
       follows.push_back(is_of_part && IsMadeHere(steps_[i].inputs[0]));
-      ++makers[steps_[i].output];
+      ++producers[steps_[i].output];
     }
     std::vector<ListedStep> ordered;
     std::vector<size_t> next;
@@ -177,7 +177,7 @@ class Lister {
         ListedStep& step = steps_[next.back()];
         next.pop_back();
         const auto found = readers.find(step.output);
-        if (--makers[step.output] == 0 && found != readers.end()) {
+        if (--producers[step.output] == 0 && found != readers.end()) {
           next.insert(next.end(), found->second.rbegin(), found->second.rend());
         }
         ordered.push_back(std::move(step));

@@ -17,7 +17,7 @@ class Placer {
       : steps_(steps), groups_(groups), lives_(steps.size()) {
     placement_.outputs.resize(steps.size());
     for (size_t g = 0; g < groups.size(); ++g) {
-      for (size_t step : groups[g]) AddMaker(g, steps[step].output);
+      for (size_t step : groups[g]) AddProducer(g, steps[step].output);
     }
     for (size_t g = 0; g < groups.size(); ++g) {
       for (size_t member = 0; member < groups[g].size(); ++member) AddReader(g, member);
@@ -32,9 +32,9 @@ class Placer {
         if (steps_[output].is_shared || lives_[output].is_placed) continue;
         lives_[output].is_placed = true;
         if (groups_[g].size() > 1 && lives_[output].last == g) {
-          const int dying = FindDyingInput(g, member, PlaceKind::kTile);
-          if (dying >= 0) {
-            placement_.outputs[output] = placement_.outputs[static_cast<size_t>(dying)];
+          const int reused = FindReusableInput(g, member, PlaceKind::kTile);
+          if (reused >= 0) {
+            placement_.outputs[output] = placement_.outputs[static_cast<size_t>(reused)];
             placement_.outputs[output].is_an_inputs = true;
             continue;
           }
@@ -59,19 +59,18 @@ class Placer {
   }
 
  private:
-  // The life of an output in numbers of groups: the last group that makes a part of it, and the
-  // last that needs it.
+  // The lifetime of an output, in numbers of groups.
   struct Life {
-    size_t last_maker = 0;
-    size_t last = 0;
-    size_t last_member = 0;  // of group `last`: the last member that reads the output
-    bool pixelwise = true;   // all readers in group `last` read only the pixel that they compute
+    size_t last_producer = 0;  // the last group that makes a part of it
+    size_t last = 0;           // the last group that needs it
+    size_t last_member = 0;    // of group `last`: the last member that reads the output
+    bool pixelwise = true;     // all readers in group `last` read only the pixel that they compute
     bool is_placed = false;
   };
 
-  // AddMaker and AddReader must be called in the order of groups and their members.
-  void AddMaker(size_t group, size_t output) {
-    lives_[output].last_maker = group;
+  // AddProducer and AddReader must be called in the order of groups and their members.
+  void AddProducer(size_t group, size_t output) {
+    lives_[output].last_producer = group;
     lives_[output].last = group;
   }
 
@@ -92,37 +91,37 @@ class Placer {
   void PlaceInArena(size_t group, size_t member) {
     const size_t output = steps_[groups_[group][member]].output;
     placement_.outputs[output].kind = PlaceKind::kArena;
-    const int dying = FindDyingInput(group, member, PlaceKind::kArena);
-    if (dying < 0) {
+    const int reused = FindReusableInput(group, member, PlaceKind::kArena);
+    if (reused < 0) {
       buffer_of_[output] = buffers_.size();
       buffers_.push_back(
           {.bytes = steps_[output].bytes, .first = group, .last = lives_[output].last});
       return;
     }
-    buffer_of_[output] = buffer_of_.at(static_cast<size_t>(dying));
+    buffer_of_[output] = buffer_of_.at(static_cast<size_t>(reused));
     buffers_[buffer_of_[output]].last = lives_[output].last;
   }
 
-  // Returns the output that the member may overwrite, or -1. Nobody reads that output after the
-  // member, and its readers in the group read only the pixel that they compute. In the arena, an
-  // earlier group must have made it. So a sum takes the place of the shortcut that ends there, and
-  // each tile that of the tile before: half the memory needs half the cache.
-  int FindDyingInput(size_t group, size_t member, PlaceKind kind) const {
+  // Returns an input of the member that its output may overwrite, or -1. Nobody reads that input
+  // after the member, and its readers in the group read only the pixel that they compute. In the
+  // arena, an earlier group must have made it. So a sum overwrites the shortcut that ends there,
+  // and each step's tile that of the step before: half the memory needs half the cache.
+  int FindReusableInput(size_t group, size_t member, PlaceKind kind) const {
     const TileMemoryStep& step = steps_[groups_[group][member]];
     if (!step.in_place) return -1;
     for (int producer : step.producers) {
       if (producer < 0) continue;
       const size_t output = steps_[static_cast<size_t>(producer)].output;
-      if (DiesAt(output, group, member, kind) && steps_[output].bytes == step.bytes) {
+      if (MayOverwrite(output, group, member, kind) && steps_[output].bytes == step.bytes) {
         return static_cast<int>(output);
       }
     }
     return -1;
   }
 
-  bool DiesAt(size_t output, size_t group, size_t member, PlaceKind kind) const {
+  bool MayOverwrite(size_t output, size_t group, size_t member, PlaceKind kind) const {
     const Life& life = lives_[output];
-    return (life.last_maker != group || kind == PlaceKind::kTile) && life.last == group &&
+    return (life.last_producer != group || kind == PlaceKind::kTile) && life.last == group &&
            life.last_member == member && life.pixelwise && placement_.outputs[output].kind == kind;
   }
 

@@ -67,7 +67,7 @@ class Expected {
     for (size_t op : ops) is_there[op] = true;
     for (const Value& value : program.values()) {
       const auto is_elsewhere = [&](size_t reader) { return !is_there[reader]; };
-      is_shared_.push_back(value.maker == Value::kHost || value.host_reads ||
+      is_shared_.push_back(value.producer == Value::kHost || value.host_reads ||
                            std::ranges::any_of(value.readers, is_elsewhere));
     }
   }

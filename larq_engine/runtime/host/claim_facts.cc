@@ -13,10 +13,10 @@ OperatorKind KindOf(const HostNode& node) {
   return node.op->is_ours() ? OperatorKind::kOurs : OperatorKind::kHosts;
 }
 
-PlacedOn PlaceOf(const NodePlace* place) {
+PlacedOn PlaceOf(const NodePlacement* place) {
   if (place == nullptr) return PlacedOn::kNowhere;
   if (place->parts.empty()) return PlacedOn::kHost;
-  return place->IsHere() ? PlacedOn::kCpu : PlacedOn::kGpu;
+  return place->IsOnCpu() ? PlacedOn::kCpu : PlacedOn::kGpu;
 }
 
 // Describes a tensor, such as "float32[-1, 5, 5, 8]", with the sizes that the file leaves open.

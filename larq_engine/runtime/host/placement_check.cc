@@ -26,7 +26,9 @@ void CheckPlacement(const Placement& placement, int subgraph, const PlaceableNod
   for (auto at = placement.nodes.lower_bound({subgraph, 0}); at != end; ++at) {
     const auto& [placed, place] = *at;
     const bool is_left = place.parts.empty();
-    const std::set<int>& known = is_left ? nodes.hosts : place.IsHere() ? nodes.known : nodes.taken;
+    const std::set<int>& known = is_left           ? nodes.hosts
+                                 : place.IsOnCpu() ? nodes.known
+                                                   : nodes.taken;
     if (known.contains(placed.node)) continue;
     throw std::invalid_argument(std::string("placement: expected nodes that the ") +
                                 (is_left ? "host has operators for" : "engine takes over") +

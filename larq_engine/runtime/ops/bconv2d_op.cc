@@ -135,8 +135,8 @@ Bconv2dSpec ReadSpec(const OpInfo& op, const CustomOptions& options) {
     spec.bits_weights = options.Get("bits_weights", 1, kMaxBits);
   }
   spec.groups = ReadGroups(spec, filter.dims[3]);
-  // Nothing below overflows 64 bits: CheckConstant found taps * words values in the file, and the
-  // bits of these words, and sums of a few such numbers, still fit.
+  // No product below overflows 64 bits: the file holds taps * words values (CheckConstant), and the
+  // number of their bits, even times a small number, fits into 64 bits.
   if (spec.taps() > kMaxDot || spec.depth() > kMaxDot || spec.max_dot() > kMaxDot) {
     throw OpError("filter: expected at most " + std::to_string(kMaxDot / spec.max_product()) +
                   " products for one output value, got shape " + DimsString(filter.dims) +

@@ -17,8 +17,8 @@ enum Type : uint8_t {
   kBool = 26
 };
 
-// Limits the length of a key. With longer keys, a file could have as many keys as it has bytes, all
-// in one long text.
+// Limits the length of a key. Without a limit, each byte of one long text could begin a key, and
+// the copies of these keys would take memory without end.
 constexpr size_t kMaxKeyBytes = 64;
 
 class Reader {

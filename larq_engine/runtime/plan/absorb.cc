@@ -26,14 +26,14 @@ bool IsPlacedApart(const ProgramOp& a, const ProgramOp& b) {
 std::vector<size_t> Program::ChannelOpsBefore(const ProgramOp& last) const {
   std::vector<size_t> chain;
   size_t value = last.inputs[0];
-  while (values_[value].maker != Value::kHost) {
-    const size_t maker = static_cast<size_t>(values_[value].maker);
-    if (AsChannelOp(*ops_[maker]->op) == nullptr || values_[value].readers.size() > 1 ||
-        values_[value].host_reads || IsPlacedApart(*ops_[maker], last)) {
+  while (values_[value].producer != Value::kHost) {
+    const size_t producer = static_cast<size_t>(values_[value].producer);
+    if (AsChannelOp(*ops_[producer]->op) == nullptr || values_[value].readers.size() > 1 ||
+        values_[value].host_reads || IsPlacedApart(*ops_[producer], last)) {
       break;
     }
-    chain.push_back(maker);
-    value = ops_[maker]->inputs[0];
+    chain.push_back(producer);
+    value = ops_[producer]->inputs[0];
   }
   std::reverse(chain.begin(), chain.end());
   return chain;
@@ -57,8 +57,8 @@ void Program::Absorb() {
     if (!quantize->limits.has_value()) continue;
     last.inputs[0] = ops_[chain[0]]->inputs[0];
     for (size_t member : chain) {
-      const std::optional<OpPlace>& place = ops_[member]->place;
-      if (place && !last.place) last.place = OpPlace{.device = place->device};
+      const std::optional<OpPlacement>& place = ops_[member]->place;
+      if (place && !last.place) last.place = OpPlacement{.device = place->device};
       last.absorbed.push_back(std::move(ops_[member]));
     }
   }

@@ -128,10 +128,10 @@ double OpSeconds(const AssignOp& op, size_t device) {
   return op.refusal[device].empty() && op.seconds[device] >= 0 ? op.seconds[device] : kInfinity;
 }
 
-// The time of an assignment, part by part.
-class Sums {
+// Adds up the time of assignments.
+class AssignmentTime {
  public:
-  Sums(std::span<const AssignOp> ops, std::span<const AssignValue> values)
+  AssignmentTime(std::span<const AssignOp> ops, std::span<const AssignValue> values)
       : ops_(ops), values_(values), readers_(values.size()) {
     for (size_t i = 0; i < ops.size(); ++i) {
       for (size_t input : ops[i].inputs) readers_[input].push_back(i);
@@ -140,28 +140,29 @@ class Sums {
 
   const std::vector<size_t>& readers(size_t value) const { return readers_[value]; }
 
-  double OfAll(std::span<const size_t> device) const {
+  double Total(std::span<const size_t> device) const {
     double seconds = 0;
     for (size_t i = 0; i < ops_.size(); ++i) seconds += OpSeconds(ops_[i], device[i]);
-    for (size_t v = 0; v < values_.size(); ++v) seconds += OfTransfers(v, device);
+    for (size_t v = 0; v < values_.size(); ++v) seconds += TransferSeconds(v, device);
     return seconds;
   }
 
   // Returns the time of the operator and of the transfers of what it reads and makes.
-  double Around(size_t i, std::span<const size_t> device) const {
+  double OfOpAndTransfers(size_t i, std::span<const size_t> device) const {
     std::vector<size_t> touched = ops_[i].inputs;
     touched.push_back(ops_[i].output);
     std::sort(touched.begin(), touched.end());
     touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
     double seconds = OpSeconds(ops_[i], device[i]);
-    for (size_t value : touched) seconds += OfTransfers(value, device);
+    for (size_t value : touched) seconds += TransferSeconds(value, device);
     return seconds;
   }
 
  private:
-  double OfTransfers(size_t v, std::span<const size_t> device) const {
+  double TransferSeconds(size_t v, std::span<const size_t> device) const {
     const AssignValue& value = values_[v];
-    const size_t home = value.maker < 0 ? kCpuDevice : device[static_cast<size_t>(value.maker)];
+    const size_t home =
+        value.producer < 0 ? kCpuDevice : device[static_cast<size_t>(value.producer)];
     const bool moves = (home != kCpuDevice && value.host_reads) ||
                        std::any_of(readers_[v].begin(), readers_[v].end(),
                                    [&](size_t reader) { return device[reader] != home; });
@@ -197,17 +198,17 @@ Assignment Assign(std::span<const AssignOp> ops, std::span<const AssignValue> va
     network.AddEdge(nodes.back(), FlowNetwork::kSink, OpSeconds(op, kCpuDevice));
     network.AddEdge(FlowNetwork::kSource, nodes.back(), OpSeconds(op, kOffloadDevice));
   }
-  const Sums sums(ops, values);
+  const AssignmentTime time(ops, values);
   // Each value has one node for each direction in which it may move. The value moves as soon as one
   // reader is on the other side.
   for (size_t v = 0; v < values.size(); ++v) {
-    const size_t maker =
-        values[v].maker < 0 ? FlowNetwork::kSource : nodes[static_cast<size_t>(values[v].maker)];
+    const size_t producer = values[v].producer < 0 ? FlowNetwork::kSource
+                                                   : nodes[static_cast<size_t>(values[v].producer)];
     const size_t there = network.AddNode();
-    network.AddEdge(maker, there, values[v].seconds_there);
+    network.AddEdge(producer, there, values[v].seconds_there);
     const size_t back = network.AddNode();
-    network.AddEdge(back, maker, values[v].seconds_back);
-    for (size_t reader : sums.readers(v)) {
+    network.AddEdge(back, producer, values[v].seconds_back);
+    for (size_t reader : time.readers(v)) {
       network.AddEdge(there, nodes[reader], kInfinity);
       network.AddEdge(nodes[reader], back, kInfinity);
     }
@@ -217,7 +218,7 @@ Assignment Assign(std::span<const AssignOp> ops, std::span<const AssignValue> va
   Assignment assignment;
   for (size_t node : nodes)
     assignment.device.push_back(on_device[node] ? kOffloadDevice : kCpuDevice);
-  assignment.seconds = sums.OfAll(assignment.device);
+  assignment.seconds = time.Total(assignment.device);
   for (size_t i = 0; i < ops.size(); ++i) {
     const size_t own = assignment.device[i];
     const size_t other = own == kCpuDevice ? kOffloadDevice : kCpuDevice;
@@ -227,9 +228,9 @@ Assignment Assign(std::span<const AssignOp> ops, std::span<const AssignValue> va
                                    (refusal.empty() ? "its cost is not known" : refusal));
       continue;
     }
-    const double before = sums.Around(i, assignment.device);
+    const double before = time.OfOpAndTransfers(i, assignment.device);
     assignment.device[i] = other;
-    const double more = sums.Around(i, assignment.device) - before;
+    const double more = time.OfOpAndTransfers(i, assignment.device) - before;
     assignment.device[i] = own;
     assignment.reasons.push_back(Microseconds(ops[i].seconds[own]) + " here, " +
                                  Microseconds(ops[i].seconds[other]) + " on " + names[other] +

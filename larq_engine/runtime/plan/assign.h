@@ -18,7 +18,7 @@ inline constexpr size_t kOffloadDevice = 1;
 inline constexpr size_t kAssignDevices = 2;
 
 struct AssignValue {
-  int maker;             // number of an operator, or -1 for the host
+  int producer;          // number of an operator, or -1 for the host
   bool host_reads;       // the value must end in the host's memory
   double seconds_there;  // time of a copy to kOffloadDevice
   double seconds_back;

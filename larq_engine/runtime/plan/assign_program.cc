@@ -85,7 +85,7 @@ class ProgramAssigner {
   void AddValue(const Value& value) {
     const double seconds =
         value.is_constant ? 0 : executors_[kOffloadDevice]->memory()->Seconds(value.bytes);
-    values_.push_back({.maker = value.maker,
+    values_.push_back({.producer = value.producer,
                        .host_reads = value.host_reads,
                        .seconds_there = seconds,
                        .seconds_back = seconds});

@@ -26,14 +26,14 @@ void CheckCut(const ProgramOp& op, int64_t channels) {
 void PlaceOps(const Placement& placement, int subgraph, Program& program) {
   for (size_t i = 0; i < program.ops().size(); ++i) {
     ProgramOp& op = *program.ops()[i];
-    const NodePlace* place = placement.Find({subgraph, op.name.node});
+    const NodePlacement* place = placement.Find({subgraph, op.name.node});
     if (place == nullptr || place->parts.empty()) continue;
     if (place->parts.size() == 2) {
       ForOperator(op.name, [&] { CheckCut(op, place->channels); });
       program.Split(i, place->channels);
       program.ops()[i]->place = place->parts[0];
       program.ops()[++i]->place = place->parts[1];
-      program.ops()[++i]->place = OpPlace{.device = place->parts[0].device};  // joins the parts
+      program.ops()[++i]->place = OpPlacement{.device = place->parts[0].device};  // joins the parts
     } else {
       op.place = place->parts[0];
     }

@@ -13,23 +13,23 @@
 
 namespace larq_engine {
 
-struct NodePlace {
-  std::vector<OpPlace> parts;  // none: the host's own operator; two: a layer that is cut
-  int64_t channels = 0;        // output channels that the first of two parts computes
+struct NodePlacement {
+  std::vector<OpPlacement> parts;  // none: the host computes the node; two: a layer that is cut
+  int64_t channels = 0;            // output channels that the first of two parts computes
 
-  // Tells whether all of it is computed in the host's memory.
-  bool IsHere() const {
+  // Tells whether the CPU computes all parts.
+  bool IsOnCpu() const {
     return std::all_of(parts.begin(), parts.end(),
-                       [](const OpPlace& part) { return part.device == kCpuDevice; });
+                       [](const OpPlacement& part) { return part.device == kCpuDevice; });
   }
 };
 
 struct Placement {
   bool by_cost = true;  // else the device beside the CPU computes all that it can
-  std::map<GraphNode, NodePlace> nodes = {};
+  std::map<GraphNode, NodePlacement> nodes = {};
 
   // Returns null if the placement does not name the node.
-  const NodePlace* Find(const GraphNode& node) const {
+  const NodePlacement* Find(const GraphNode& node) const {
     const auto found = nodes.find(node);
     return found == nodes.end() ? nullptr : &found->second;
   }

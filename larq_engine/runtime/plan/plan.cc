@@ -26,8 +26,9 @@ std::vector<ScheduleOp> DescribeOps(const Program& program, std::span<const size
 std::vector<ScheduleValue> DescribeValues(const Program& program) {
   std::vector<ScheduleValue> values;
   for (const Value& value : program.values()) {
-    values.push_back(
-        {.maker = value.maker, .host_reads = value.host_reads, .is_constant = value.is_constant});
+    values.push_back({.producer = value.producer,
+                      .host_reads = value.host_reads,
+                      .is_constant = value.is_constant});
   }
   return values;
 }
@@ -130,7 +131,7 @@ void Plan::Invoke(HostTensors& host, void* host_profiler) {
 void Plan::AddReaders(int tensor, InputReaders& readers) const {
   if (!prepared_ || !IsOfMainGraph()) return;
   for (const Value& value : program_.values()) {
-    if (value.maker != Value::kHost || value.is_constant || value.tensor != tensor) continue;
+    if (value.producer != Value::kHost || value.is_constant || value.tensor != tensor) continue;
     for (size_t reader : value.readers) {
       const bool on_device = assignment_.device[reader] != kCpuDevice;
       (on_device ? readers.on_device : readers.on_host) = true;

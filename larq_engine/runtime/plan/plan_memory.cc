@@ -9,10 +9,10 @@ namespace larq_engine {
 namespace {
 
 std::byte* FindHostTensor(const Program& program, const Value& value, const HostTensors& host) {
-  const bool is_input = value.maker == Value::kHost;
+  const bool is_input = value.producer == Value::kHost;
   const std::span<std::byte> data = host.Data(value.tensor);
   if (value.bytes > 0 && data.size() < value.bytes) {
-    const size_t op = is_input ? value.readers[0] : static_cast<size_t>(value.maker);
+    const size_t op = is_input ? value.readers[0] : static_cast<size_t>(value.producer);
     throw OpError(program.op(op).name.ErrorStart() + (is_input ? "input" : "output") +
                   ": expected " + std::to_string(value.bytes) + " bytes from the host, got " +
                   std::to_string(data.size()) +
@@ -34,7 +34,7 @@ void PlanMemory::Place(const Program& program, std::span<const std::vector<Lifet
   host_values_.clear();
   std::vector<size_t> bytes;
   for (const Value& value : program.values()) {
-    if (value.maker == Value::kHost || value.host_reads) host_values_.push_back(bytes.size());
+    if (value.producer == Value::kHost || value.host_reads) host_values_.push_back(bytes.size());
     bytes.push_back(value.bytes);
   }
   for (size_t device = 0; device < devices_.size(); ++device) {

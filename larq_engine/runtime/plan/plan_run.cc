@@ -11,7 +11,7 @@ void Copy(const PlanRun& run, const Action& action) {
   std::byte* on_cpu = run.memory.Addresses(kCpuDevice)[action.value];
   std::byte* on_device = run.memory.Addresses(action.device)[action.value];
   const GivenInput* given = nullptr;
-  if (value.maker == Value::kHost && run.reads_given_inputs) {
+  if (value.producer == Value::kHost && run.reads_given_inputs) {
     given = run.engine.FindGivenInput(value.tensor);
   }
   if (given != nullptr && given->is_on_device) {

@@ -31,7 +31,7 @@ void Program::Add(const KnownOp& row, OpName& name, const OpInfo& info, std::spa
   latest_[output] = values_.size();
   values_.push_back({.tensor = output,
                      .name = info.output.name,
-                     .maker = static_cast<int>(ops_.size()),
+                     .producer = static_cast<int>(ops_.size()),
                      .element_bytes = ElementBytes(info.output.type),
                      .is_float = info.output.type == kTfLiteFloat32,
                      .host_reads = host_reads});
@@ -56,7 +56,7 @@ size_t Program::FindValue(int tensor, const TensorInfo& info) {
 
 bool Program::Resize(HostTensors& host) {
   for (Value& value : values_) {
-    if (value.maker != Value::kHost) continue;
+    if (value.producer != Value::kHost) continue;
     value.shape = {.dims = host.Dims(value.tensor)};
   }
   for (const auto& op : ops_) {
@@ -97,12 +97,12 @@ bool Program::ResizeOp(HostTensors& host, const ProgramOp& op) {
 // the values that nobody uses any more.
 void Program::Renumber() {
   for (Value& value : values_) {
-    value.maker = Value::kHost;
+    value.producer = Value::kHost;
     value.readers.clear();
   }
   std::vector<bool> is_used(values_.size());
   for (size_t i = 0; i < ops_.size(); ++i) {
-    values_[ops_[i]->output].maker = static_cast<int>(i);
+    values_[ops_[i]->output].producer = static_cast<int>(i);
     is_used[ops_[i]->output] = true;
     for (size_t input : ops_[i]->inputs) {
       values_[input].readers.push_back(i);

@@ -22,9 +22,9 @@ namespace larq_engine {
 struct Value {
   static constexpr int kHost = -1;
 
-  int tensor;         // number in the host's graph
-  std::string name;   // name in the file
-  int maker = kHost;  // number of the operator, or kHost
+  int tensor;            // number in the host's graph
+  std::string name;      // name in the file
+  int producer = kHost;  // number of the operator, or kHost
   size_t element_bytes = 0;
   bool is_float = false;
   bool host_reads = false;                // it lives in the host's tensor, which others read
@@ -37,7 +37,7 @@ struct Value {
 };
 
 // A user's choice of where an operator is computed.
-struct OpPlace {
+struct OpPlacement {
   size_t device;            // index in the engine's executors
   std::string kernel = {};  // name of a row; empty: the engine's options decide
 };
@@ -50,7 +50,7 @@ struct ProgramOp {
   size_t output;               // number of a value
   // Earlier operators whose results it also computes, in order. They check shapes, and never run.
   std::vector<std::unique_ptr<ProgramOp>> absorbed = {};
-  std::optional<OpPlace> place = std::nullopt;
+  std::optional<OpPlacement> place = std::nullopt;
   bool is_first_half = false;  // of a layer that is cut: the next operator is the second half
 };
 

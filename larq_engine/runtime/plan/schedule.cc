@@ -43,9 +43,9 @@ class PartMaker {
 
   // Returns the first part that may read the value, if it is on this device.
   size_t FirstAfter(size_t value, size_t device) const {
-    const int maker = values_[value].maker;
-    if (maker < 0) return 0;
-    const size_t made = part_of_[static_cast<size_t>(maker)];
+    const int producer = values_[value].producer;
+    if (producer < 0) return 0;
+    const size_t made = part_of_[static_cast<size_t>(producer)];
     const bool must_wait =
         made + 1 < parts_.size() && parts_[made + 1].is_beside && parts_[made + 1].device == device;
     return must_wait ? made + 2 : made;
@@ -63,8 +63,9 @@ std::vector<bool> FindShared(std::span<const ScheduleOp> ops, std::span<const Sc
   for (const ScheduleValue& value : values) is_shared.push_back(value.LivesInHost());
   for (size_t i = 0; i < ops.size(); ++i) {
     for (size_t input : ops[i].inputs) {
-      const int maker = values[input].maker;
-      if (maker >= 0 && part_of[static_cast<size_t>(maker)] != part_of[i]) is_shared[input] = true;
+      const int producer = values[input].producer;
+      if (producer >= 0 && part_of[static_cast<size_t>(producer)] != part_of[i])
+        is_shared[input] = true;
     }
   }
   return is_shared;
@@ -98,7 +99,7 @@ class ActionMaker {
   void Need(size_t v, size_t device) {
     const ScheduleValue& value = values_[v];
     const size_t home =
-        value.maker < 0 ? kCpuDevice : ops_[static_cast<size_t>(value.maker)].device;
+        value.producer < 0 ? kCpuDevice : ops_[static_cast<size_t>(value.producer)].device;
     if (value.is_constant || device == home || Holds(v, device)) return;
     if (device == kCpuDevice) {
       actions_.push_back({.kind = Action::kCopyOut, .device = home, .value = v});

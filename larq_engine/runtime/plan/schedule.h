@@ -18,12 +18,12 @@ struct ScheduleOp {
 };
 
 struct ScheduleValue {
-  int maker;                 // number of an operator, or -1 for the host
+  int producer;              // number of an operator, or -1 for the host
   bool host_reads = false;   // the value must end in the host's memory
   bool is_constant = false;  // it is never copied in a run
 
   // Tells whether the value lies in one of the host's tensors.
-  bool LivesInHost() const { return maker < 0 || host_reads; }
+  bool LivesInHost() const { return producer < 0 || host_reads; }
 };
 
 // Operators that a device computes without another device in between.

@@ -77,8 +77,8 @@ TEST(LayOutSegment, AReaderFindsWhatTheMakerLeft) {
   const std::vector<SizedStep> steps = {Window(0, 1), Pixelwise({1}, 2), Shared(Window(2, 3))};
   const SegmentLayout layout = LayOutSegment(steps, true, 1);
   for (size_t reader : {1, 2}) {
-    const Place& read = layout.steps[reader].inputs[0];
-    const Place& made = layout.steps[reader - 1].output;
+    const ValuePlace& read = layout.steps[reader].inputs[0];
+    const ValuePlace& made = layout.steps[reader - 1].output;
     EXPECT_EQ(read.kind, made.kind);
     EXPECT_EQ(read.offset, made.offset);
   }
@@ -112,7 +112,7 @@ TEST(LayOutSegment, EachPlaceHasAnAddressOfItsOwn) {
   const SegmentLayout layout = LayOutSegment(steps, true, 1);
   std::set<size_t> addresses;
   for (const PlacedStep& step : layout.steps) {
-    for (const Place& input : step.inputs) addresses.insert(input.address);
+    for (const ValuePlace& input : step.inputs) addresses.insert(input.address);
     addresses.insert(step.output.address);
   }
   EXPECT_EQ(addresses.size(), 5u);

@@ -74,7 +74,7 @@ class Network : public HostTensors {
     std::vector<bool> is_shared;
     for (size_t i = 0; i < program_.ops().size(); ++i) ops.push_back(i);
     for (const Value& value : program_.values()) {
-      is_shared.push_back(value.maker == Value::kHost ||
+      is_shared.push_back(value.producer == Value::kHost ||
                           std::find(outputs.begin(), outputs.end(), value.tensor) != outputs.end());
     }
     std::vector<std::string> texts;

@@ -45,7 +45,7 @@ TEST(PlaceBuffers, NothingToPlace) {
   EXPECT_EQ(PlaceBuffers(empty), 0u);
 }
 
-// A sum that wrapped would be a size that memory can hold.
+// If the sum of sizes overflowed, it would look like a size that memory can hold.
 TEST(PlaceBuffers, MoreThanMemoryHoldsIsRefused) {
   for (size_t count : {2, 3, 4, 5, 9}) {
     std::vector<ArenaBuffer> buffers(count, {.bytes = kMaxMemory, .first = 0, .last = 1});

@@ -15,7 +15,7 @@ std::vector<AssignTransfer> TransfersOf(const AssignProblem& problem,
       const std::vector<size_t>& inputs = problem.ops[i].inputs;
       if (std::find(inputs.begin(), inputs.end(), v) != inputs.end()) read_on[device[i]] = true;
     }
-    const size_t home = value.maker < 0 ? 0 : device[static_cast<size_t>(value.maker)];
+    const size_t home = value.producer < 0 ? 0 : device[static_cast<size_t>(value.producer)];
     if (read_on[1 - home]) transfers.push_back({v, 1 - home});
   }
   return transfers;

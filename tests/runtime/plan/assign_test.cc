@@ -17,9 +17,9 @@ using testing::Random;
 AssignProblem AnyProblem(Random& random) {
   AssignProblem problem;
   const auto cost = [&] { return static_cast<double>(random.Int(0, 6)); };
-  const auto add_value = [&](int maker) {
-    problem.values.push_back({.maker = maker,
-                              .host_reads = maker >= 0 && random.Int(0, 4) == 0,
+  const auto add_value = [&](int producer) {
+    problem.values.push_back({.producer = producer,
+                              .host_reads = producer >= 0 && random.Int(0, 4) == 0,
                               .seconds_there = cost(),
                               .seconds_back = cost()});
   };
@@ -60,9 +60,9 @@ TEST(Assign, GivesReasons) {
       {.inputs = {0}, .output = 1, .seconds = {9e-6, 1e-6}, .refusal = {}},
       {.inputs = {1}, .output = 2, .seconds = {2e-6, 1e-6}, .refusal = {"", "no such kernel"}}};
   const std::vector<AssignValue> values = {
-      {.maker = -1, .host_reads = false, .seconds_there = 1e-6, .seconds_back = 0},
-      {.maker = 0, .host_reads = false, .seconds_there = 0, .seconds_back = 2e-6},
-      {.maker = 1, .host_reads = true, .seconds_there = 0, .seconds_back = 4e-6}};
+      {.producer = -1, .host_reads = false, .seconds_there = 1e-6, .seconds_back = 0},
+      {.producer = 0, .host_reads = false, .seconds_there = 0, .seconds_back = 2e-6},
+      {.producer = 1, .host_reads = true, .seconds_there = 0, .seconds_back = 4e-6}};
   const Assignment found = Assign(ops, values, {"cpu", "gpu"});
   EXPECT_EQ(found.device, (std::vector<size_t>{1, 0}));
   EXPECT_DOUBLE_EQ(found.seconds, 6e-6);
@@ -74,11 +74,11 @@ TEST(Assign, LongChains) {
   constexpr size_t kMany = 20000;
   std::vector<AssignOp> ops;
   std::vector<AssignValue> values = {
-      {.maker = -1, .host_reads = false, .seconds_there = 1, .seconds_back = 1}};
+      {.producer = -1, .host_reads = false, .seconds_there = 1, .seconds_back = 1}};
   for (size_t i = 0; i < kMany; ++i) {
     ops.push_back(
         {.inputs = {i}, .output = i + 1, .seconds = {i % 3 == 0 ? 3.0 : 1.0, 2.0}, .refusal = {}});
-    values.push_back({.maker = static_cast<int>(i),
+    values.push_back({.producer = static_cast<int>(i),
                       .host_reads = i + 1 == kMany,
                       .seconds_there = 0.25,
                       .seconds_back = 0.25});

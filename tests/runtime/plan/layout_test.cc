@@ -19,10 +19,10 @@ constexpr size_t kGpu = 1;
 // Operator 0 reads the host's value 0 and makes value 1, and so on; the host reads the last value.
 std::vector<std::vector<Lifetime>> LifetimesOf(const std::vector<size_t>& devices) {
   std::vector<ScheduleOp> ops;
-  std::vector<ScheduleValue> values = {{.maker = -1}};
+  std::vector<ScheduleValue> values = {{.producer = -1}};
   for (size_t i = 0; i < devices.size(); ++i) {
     ops.push_back({.inputs = {i}, .output = i + 1, .device = devices[i]});
-    values.push_back({.maker = static_cast<int>(i)});
+    values.push_back({.producer = static_cast<int>(i)});
   }
   values.back().host_reads = true;
   return FindLifetimes(ops, values, MakeSchedule(ops, values), 2);
@@ -54,7 +54,8 @@ TEST(FindLifetimes, TheHostsTensorsHaveAPlaceOnOtherDevices) {
 
 TEST(FindLifetimes, ConstantsHaveNone) {
   const std::vector<ScheduleOp> ops = {{.inputs = {0}, .output = 1, .device = kGpu}};
-  const std::vector<ScheduleValue> values = {{.maker = -1, .is_constant = true}, {.maker = 0}};
+  const std::vector<ScheduleValue> values = {{.producer = -1, .is_constant = true},
+                                             {.producer = 0}};
   const auto lifetimes = FindLifetimes(ops, values, MakeSchedule(ops, values), 2);
   EXPECT_THAT(lifetimes[kGpu], IsEmpty());
 }

@@ -219,7 +219,7 @@ void MirrorMemory::Move(const std::byte* from, size_t bytes, std::byte* to) cons
 
 void MirrorMemory::CopyIn(const std::byte* host, size_t bytes, std::byte* device) {
   CheckIsOwn(device, bytes);
-  if (told) told("in");
+  if (on_copy) on_copy("in");
   copied_in += bytes;
   queue_.Add([this, device, data = std::vector<std::byte>(host, host + bytes)] {
     Move(data.data(), data.size(), device);
@@ -228,7 +228,7 @@ void MirrorMemory::CopyIn(const std::byte* host, size_t bytes, std::byte* device
 
 void MirrorMemory::CopyOut(const std::byte* device, size_t bytes, std::byte* host) {
   CheckIsOwn(device, bytes);
-  if (told) told("out");
+  if (on_copy) on_copy("out");
   copied_out += bytes;
   queue_.Wait();
   Move(device, bytes, host);
@@ -248,9 +248,9 @@ std::vector<double> MirrorExecutor::Seconds(const Program& program, std::span<co
                                             int) const {
   std::vector<double> all;
   for (size_t op : ops) {
-    const int maker = program.value(program.op(op).inputs[0]).maker;
-    const bool is_free = shares_launches && maker != Value::kHost &&
-                         std::ranges::find(ops, static_cast<size_t>(maker)) != ops.end();
+    const int producer = program.value(program.op(op).inputs[0]).producer;
+    const bool is_free = shares_launches && producer != Value::kHost &&
+                         std::ranges::find(ops, static_cast<size_t>(producer)) != ops.end();
     all.push_back(seconds && !is_free ? seconds(program.op(op)) : 0);
   }
   return all;

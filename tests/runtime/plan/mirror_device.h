@@ -1,5 +1,5 @@
-// A second device, for tests of everything between devices. It has memory of its own, copies in and
-// out, a queue that runs late and in order, and the portable kernels.
+// A second device, for tests of plans with two devices. It has its own memory, copies in and out, a
+// queue that runs jobs later and in order, and the portable kernels.
 #ifndef LARQ_ENGINE_TESTS_RUNTIME_PLAN_MIRROR_DEVICE_H_
 #define LARQ_ENGINE_TESTS_RUNTIME_PLAN_MIRROR_DEVICE_H_
 
@@ -59,8 +59,8 @@ class MirrorMemory : public DeviceMemory {
 
   double latency = 0;  // seconds
   double seconds_per_byte = 0;
-  bool slow = false;                                  // copies take as long as Seconds says
-  std::function<void(const std::string& what)> told;  // called with "in" or "out" for each copy
+  bool slow = false;                                          // copies take as long as Seconds says
+  std::function<void(const std::string& direction)> on_copy;  // "in" or "out"
   std::atomic<uint64_t> copied_in = 0;
   std::atomic<uint64_t> copied_out = 0;
 
@@ -95,7 +95,7 @@ class MirrorExecutor : public Executor {
   MirrorQueue& queue() { return queue_; }
 
   std::function<double(const ProgramOp&)> seconds;  // returned by Seconds; if empty, 0
-  bool shares_launches = false;  // operators are free behind one that the device computes too
+  bool shares_launches = false;  // an operator takes no time if its producer is on the device, too
   bool slow = false;             // operators take as long as Seconds says
   // Returned by Refusal; if empty, nothing is refused.
   std::function<std::string(const Program&, const ProgramOp&)> refusal;

@@ -23,14 +23,14 @@ constexpr size_t kMirror = 1;
 
 using Calls = std::vector<std::string>;
 
-class ToldSegment : public Segment {
+class LoggedSegment : public Segment {
  public:
-  ToldSegment(std::unique_ptr<Segment> segment, std::string told, Calls& calls)
-      : segment_(std::move(segment)), told_(std::move(told)), calls_(calls) {}
+  LoggedSegment(std::unique_ptr<Segment> segment, std::string description, Calls& calls)
+      : segment_(std::move(segment)), description_(std::move(description)), calls_(calls) {}
 
   void Resize(int host_threads) override { segment_->Resize(host_threads); }
   void Run(const SegmentRun& run) override {
-    calls_.push_back(told_);
+    calls_.push_back(description_);
     segment_->Run(run);
   }
   void ClearProfile() override { segment_->ClearProfile(); }
@@ -40,7 +40,7 @@ class ToldSegment : public Segment {
 
  private:
   std::unique_ptr<Segment> segment_;
-  std::string told_;
+  std::string description_;
   Calls& calls_;
 };
 
@@ -53,18 +53,19 @@ class Told : public Device {
 
   std::unique_ptr<Segment> Compile(const Program& program, std::span<const size_t> ops,
                                    const std::vector<bool>& is_shared) override {
-    std::string told = this->device();
-    for (size_t op : ops) told += " " + std::to_string(program.op(op).name.node);
-    return std::make_unique<ToldSegment>(Device::Compile(program, ops, is_shared), told, calls_);
+    std::string description = this->device();
+    for (size_t op : ops) description += " " + std::to_string(program.op(op).name.node);
+    return std::make_unique<LoggedSegment>(Device::Compile(program, ops, is_shared), description,
+                                           calls_);
   }
 
  private:
   Calls& calls_;
 };
 
-NodePlace On(size_t device) { return {.parts = {{.device = device}}}; }
+NodePlacement On(size_t device) { return {.parts = {{.device = device}}}; }
 
-NodePlace Halves(size_t first, size_t second) {
+NodePlacement Halves(size_t first, size_t second) {
   return {.parts = {{.device = first}, {.device = second}}, .channels = 32};
 }
 
@@ -73,7 +74,7 @@ struct Ran {
   Outputs outputs;
 };
 
-Ran RunPlaced(const Graph& graph, const std::vector<NodePlace>& places) {
+Ran RunPlaced(const Graph& graph, const std::vector<NodePlacement>& places) {
   Ran ran;
   EngineOptions options;
   options.kernel = "auto";
@@ -81,7 +82,7 @@ Ran RunPlaced(const Graph& graph, const std::vector<NodePlace>& places) {
   std::vector<std::unique_ptr<Executor>> executors;
   executors.push_back(std::make_unique<Told<CpuExecutor>>(ran.calls, options));
   auto mirror = std::make_unique<Told<MirrorExecutor>>(ran.calls);
-  mirror->memory()->told = [&](const std::string& what) { ran.calls.push_back(what); };
+  mirror->memory()->on_copy = [&](const std::string& what) { ran.calls.push_back(what); };
   executors.push_back(std::move(mirror));
   Placement placement;
   for (size_t i = 0; i < places.size(); ++i) {
@@ -114,7 +115,7 @@ Graph ThreeOperators() {
 TEST(Placement, HalvesOfALayerAreComputedAtTheSameTime) {
   const Graph graph = ThreeOperators();
   const Outputs expected = RunAlone(graph);
-  const auto calls = [&](size_t before, NodePlace halves, size_t after) {
+  const auto calls = [&](size_t before, NodePlacement halves, size_t after) {
     const Ran ran = RunPlaced(graph, {On(before), std::move(halves), On(after)});
     EXPECT_EQ(ran.outputs, expected);
     return ran.calls;
@@ -136,7 +137,7 @@ TEST(Placement, LayersOneAfterTheOtherAreCutBoth) {
                           .AddConv({.filters = 64, .output = kTfLiteInt32})
                           .AddConv({.filters = 48})
                           .Build();
-  const NodePlace halves = Halves(kCpu, kMirror);
+  const NodePlacement halves = Halves(kCpu, kMirror);
   const Ran ran = RunPlaced(graph, {On(kCpu), halves, halves});
   EXPECT_EQ(ran.outputs, RunAlone(graph));
   EXPECT_THAT(ran.calls, ElementsAre("cpu 0", "in", "mirror 1", "cpu 1", "out", "cpu 1", "in",
@@ -148,7 +149,7 @@ TEST(Placement, WhatCouldBeAbsorbedIsWhereItIsPlaced) {
   ModelBuilder builder(kTfLiteFloat32, {1, 6, 6, 33});
   const Graph graph = builder.AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone).AddQuantize().Build();
   const Outputs expected = RunAlone(graph);
-  const auto calls = [&](const std::vector<NodePlace>& places) {
+  const auto calls = [&](const std::vector<NodePlacement>& places) {
     const Ran ran = RunPlaced(graph, places);
     EXPECT_EQ(ran.outputs, expected);
     return ran.calls;

@@ -20,10 +20,10 @@ constexpr size_t kOtherGpu = 2;
 // i, whose last one the host reads.
 struct Network {
   explicit Network(const std::vector<size_t>& devices) {
-    values.push_back({.maker = kHost});
+    values.push_back({.producer = kHost});
     for (size_t i = 0; i < devices.size(); ++i) {
       ops.push_back({.inputs = {i}, .output = i + 1, .device = devices[i]});
-      values.push_back({.maker = static_cast<int>(i)});
+      values.push_back({.producer = static_cast<int>(i)});
     }
     values.back().host_reads = true;
   }

@@ -115,12 +115,12 @@ SlowNetwork::SlowNetwork() : graph_(MakeGraph()) {
   }
 }
 
-size_t SlowNetwork::AddValue(int maker, int tensor) {
+size_t SlowNetwork::AddValue(int producer, int tensor) {
   tensor_of_.push_back(static_cast<size_t>(tensor));
   const size_t value = problem_.values.size();
   const double seconds =
       kLinkLatency + kLinkSecondsPerByte * static_cast<double>(TensorBytes(Tensor(value)));
-  problem_.values.push_back({.maker = maker,
+  problem_.values.push_back({.producer = producer,
                              .host_reads = tensor == graph_.outputs[0],
                              .seconds_there = seconds,
                              .seconds_back = seconds});

@@ -29,7 +29,7 @@ class SlowNetwork {
   DelegatePtr MakePlaced(const std::vector<size_t>& device, bool slow) const;
 
  private:
-  size_t AddValue(int maker, int tensor);
+  size_t AddValue(int producer, int tensor);
 
   Graph graph_;
   AssignProblem problem_;
