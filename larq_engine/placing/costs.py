@@ -162,13 +162,13 @@ def measured_at(profile: Profile, device: Device, batch: int, threads: int) -> l
 
 
 def _values(profile: Profile) -> tuple[ProblemValue, ...]:
-    makers = {value: op.id for op in profile.ops for value in op.outputs}
+    producers = {value: op.id for op in profile.ops for value in op.outputs}
     readers: dict[int, list[int]] = {value.id: [] for value in profile.values}
     for op in profile.ops:
         for value in dict.fromkeys(op.inputs):
             readers[value].append(op.id)
     return tuple(
-        ProblemValue(makers.get(value.id, -1), tuple(readers[value.id]), value.kind == "output")
+        ProblemValue(producers.get(value.id, -1), tuple(readers[value.id]), value.kind == "output")
         for value in profile.values
     )
 

@@ -16,6 +16,6 @@ def greedy(problem: Problem) -> tuple[list[int], float]:
     for number, value in enumerate(problem.values):
         for reader in value.readers:
             cost[reader] += problem.move_cost[number, HOST, memories]
-        if value.maker >= 0:
-            cost[value.maker] += problem.move_cost[number, memories, HOST]
+        if value.producer >= 0:
+            cost[value.producer] += problem.move_cost[number, memories, HOST]
     return [int(device) for device in cost.argmin(axis=1)], float(cost.min(axis=1).sum())

@@ -170,7 +170,7 @@ class Fields:
 _BATCH = re.compile("[1-9][0-9]{0,15}")
 
 # No size is larger than this, and other readers of JSON round larger numbers.
-_MOST = 1 << 53
+_MAX_INTEGER = 1 << 53
 
 # Sums and products of numbers within these bounds, and their inverses, are finite.
 _SMALLEST, _LARGEST = 1e-60, 1e60
@@ -179,8 +179,8 @@ _SMALLEST, _LARGEST = 1e-60, 1e60
 def _is_number(value: Any) -> bool:
     if isinstance(value, float):
         return value == 0 or _SMALLEST <= abs(value) <= _LARGEST
-    return _is_count(value, -_MOST)
+    return _is_count(value, -_MAX_INTEGER)
 
 
 def _is_count(value: Any, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= _MOST
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= _MAX_INTEGER

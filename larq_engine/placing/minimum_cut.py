@@ -181,17 +181,17 @@ class _GroupCut:
             host_node = _SOURCE
         elif HOST in second:
             host_node = _SINK
-        if value.maker >= 0:
-            maker = self._nodes[value.maker]
+        if value.producer >= 0:
+            producer = self._nodes[value.producer]
             if value.host_reads and host_node is not None:
                 readers.append(host_node)
             elif value.host_reads:
-                self._network.add_edge(maker, _SINK, self._least_move(number, first, [HOST]))
-                self._network.add_edge(_SOURCE, maker, self._least_move(number, second, [HOST]))
+                self._network.add_edge(producer, _SINK, self._least_move(number, first, [HOST]))
+                self._network.add_edge(_SOURCE, producer, self._least_move(number, second, [HOST]))
             to_second = self._least_move(number, first, second)
             to_first = self._least_move(number, second, first)
-            self._add_copy(maker, to_second, readers, to_sink=True)
-            self._add_copy(maker, to_first, readers, to_sink=False)
+            self._add_copy(producer, to_second, readers, to_sink=True)
+            self._add_copy(producer, to_first, readers, to_sink=False)
         elif set(first) & set(second):
             # One copy may serve readers of both groups.
             return self._least_move(number, [HOST], sorted({*first, *second})) if readers else 0
@@ -202,19 +202,19 @@ class _GroupCut:
             self._add_copy(_SINK, to_first, readers, to_sink=False)
         return 0
 
-    def _add_copy(self, maker: int, cost: int, readers: list[int], to_sink: bool) -> None:
-        """Adds a cost that is paid once if any reader is on the other side than the maker."""
+    def _add_copy(self, producer: int, cost: int, readers: list[int], to_sink: bool) -> None:
+        """Adds a cost that is paid once if any reader is on the other side than the producer."""
         if not cost:
             return
         if len(readers) == 1:
-            ends = (maker, readers[0]) if to_sink else (readers[0], maker)
+            ends = (producer, readers[0]) if to_sink else (readers[0], producer)
             self._network.add_edge(*ends, cost)
             return
         copy = self._network.add_node()
         if to_sink:
-            self._network.add_edge(maker, copy, cost)
+            self._network.add_edge(producer, copy, cost)
         else:
-            self._network.add_edge(copy, maker, cost)
+            self._network.add_edge(copy, producer, cost)
         for reader in readers:
             ends = (copy, reader) if to_sink else (reader, copy)
             self._network.add_edge(*ends, self._infinite)

@@ -22,7 +22,7 @@ HOST = 0
 class ProblemValue:
     """A value that may move. It moves at most once to each memory, however many read it there."""
 
-    maker: int  # an operator, or -1 for the host
+    producer: int  # an operator, or -1 for the host
     readers: tuple[int, ...]
     host_reads: bool  # whether it must end in the host's memory
 
@@ -55,13 +55,15 @@ class Problem:
         return int(self.op_cost.shape[1])
 
 
-# No helpers. A helper is a second device that computes an operator together with the operator's own
-# device. It reads what its operator reads, and its operator is in no fused run. The caller counts
-# what both devices' computing costs.
-_NONE: Final[Mapping[int, int]] = MappingProxyType({})
+# A helper is a second device that computes an operator together with the operator's own device. It
+# reads the operator's inputs, too, and its operator is in no fused run. The caller adds what both
+# devices' computing costs.
+_NO_HELPERS: Final[Mapping[int, int]] = MappingProxyType({})
 
 
-def cost_of(problem: Problem, devices: Sequence[int], helpers: Mapping[int, int] = _NONE) -> float:
+def cost_of(
+    problem: Problem, devices: Sequence[int], helpers: Mapping[int, int] = _NO_HELPERS
+) -> float:
     """Returns the cost of an assignment: `devices` has the device of each operator."""
     ops = sum(float(problem.op_cost[op, device]) for op, device in enumerate(devices))
     moves = sum(
@@ -72,12 +74,12 @@ def cost_of(problem: Problem, devices: Sequence[int], helpers: Mapping[int, int]
 
 
 def moves_of(
-    problem: Problem, devices: Sequence[int], helpers: Mapping[int, int] = _NONE
+    problem: Problem, devices: Sequence[int], helpers: Mapping[int, int] = _NO_HELPERS
 ) -> list[tuple[int, int, int]]:
     """Returns the moves of an assignment: (value, from memory, to memory)."""
     moves = []
     for number, value in enumerate(problem.values):
-        home = HOST if value.maker < 0 else problem.memory_of[devices[value.maker]]
+        home = HOST if value.producer < 0 else problem.memory_of[devices[value.producer]]
         reading = [devices[reader] for reader in value.readers]
         reading += [helpers[reader] for reader in value.readers if reader in helpers]
         targets = {problem.memory_of[device] for device in reading}
@@ -88,7 +90,7 @@ def moves_of(
 
 
 def gains_of(
-    problem: Problem, devices: Sequence[int], helpers: Mapping[int, int] = _NONE
+    problem: Problem, devices: Sequence[int], helpers: Mapping[int, int] = _NO_HELPERS
 ) -> list[Gain]:
     """Returns the gains that an assignment has."""
     return [

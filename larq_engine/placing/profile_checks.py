@@ -35,7 +35,7 @@ def _problems_of_graph(profile: Profile) -> Iterator[str]:
     """Finds faults in the graph: operators must be in an order that can run, values made once."""
     count = len(profile.values)
     nodes: dict[int, int] = {}
-    maker: dict[int, int] = {}
+    producer: dict[int, int] = {}
     for op in profile.ops:
         where = f"ops[{op.id}]"
         if op.node in nodes:
@@ -49,25 +49,25 @@ def _problems_of_graph(profile: Profile) -> Iterator[str]:
                 yield f"{where}: expected ids of {count} values, got {value}"
                 return
         for value in op.outputs:
-            if value in maker or profile.values[value].kind == "input":
-                other = f"ops[{maker[value]}]" if value in maker else "the caller"
+            if value in producer or profile.values[value].kind == "input":
+                other = f"ops[{producer[value]}]" if value in producer else "the caller"
                 yield f"{where}.outputs: expected values of its own, got {value}, made by {other}"
-            maker[value] = op.id
-    used = {value for op in profile.ops for value in op.inputs} | set(maker)
+            producer[value] = op.id
+    used = {value for op in profile.ops for value in op.inputs} | set(producer)
     for op in profile.ops:
         for value in op.inputs:
             if profile.values[value].kind == "input":
                 continue
             where = f"ops[{op.id}].inputs: value {value}"
-            if value not in maker:
+            if value not in producer:
                 yield f"{where}: expected an operator that makes it, got none; the graph is cut"
-            elif maker[value] >= op.id:
+            elif producer[value] >= op.id:
                 yield (
-                    f"{where}: expected to be made before, got made by ops[{maker[value]}]; the "
+                    f"{where}: expected to be made before, got made by ops[{producer[value]}]; the "
                     "graph has a cycle, or its operators are not in the order of execution"
                 )
     for known in profile.values:
-        if known.kind == "output" and known.id not in maker:
+        if known.kind == "output" and known.id not in producer:
             yield f"values[{known.id}]: expected an operator that makes this output, got none"
         if known.kind == "inner" and known.id not in used:
             yield f"values[{known.id}]: expected an operator that knows it, got none"

@@ -23,7 +23,7 @@ STEP = 32
 _SETS = 1 << 12
 
 # Most splits that are tried; the plug-in cuts no more layers.
-_MOST = 1024
+_MAX_SPLITS = 1024
 
 # Relative difference that sums of the same costs in another order may have.
 _SAME = 1e-9
@@ -116,7 +116,7 @@ def moves_home(costs: Costs, devices: Sequence[int], split: Split) -> list[PartM
     any_size = costs.routes.seconds_of(0, source, target)
     moves = []
     for number, value in enumerate(problem.values):
-        if value.maker == split.op and source != target:
+        if value.producer == split.op and source != target:
             seconds = float(problem.move_cost[number, source, target])
             joules = float(costs.joules.move_cost[number, source, target]) * share
             seconds = any_size + (seconds - any_size) * share
@@ -165,7 +165,7 @@ def _options(
                     for seconds, split in _best_channels(costs, devices, op, second, count)
                     if seconds < own * (1 - _SAME)
                 ]
-    most = sorted(found, key=lambda entry: (-entry[0], entry[1].op))[:_MOST]
+    most = sorted(found, key=lambda entry: (-entry[0], entry[1].op))[:_MAX_SPLITS]
     options: dict[int, list[Split]] = {}
     for _, split in sorted(most, key=lambda entry: (entry[1].op, entry[1].second)):
         options.setdefault(split.op, []).append(split)

@@ -89,8 +89,8 @@ class _Sweep:
             for reader in sorted(set(value.readers)):
                 self._reads[reader].append(number)
             self._last_read.append(max(value.readers, default=-1))
-            if value.maker >= 0:
-                self._makes[value.maker].append(number)
+            if value.producer >= 0:
+                self._makes[value.producer].append(number)
         self._begins: list[list[int]] = [[] for _ in range(count)]
         self._gains_of: list[dict[int, int]] = [{} for _ in range(count)]
         for number, gain in enumerate(problem.gains):
@@ -113,7 +113,7 @@ class _Sweep:
         start: _State = tuple(
             (number, HOST, 1 << HOST)
             for number, value in enumerate(self._problem.values)
-            if value.maker < 0 and value.readers
+            if value.producer < 0 and value.readers
         )
         states: dict[_State, list[_Label]] = {start: [_Label(0.0, 0.0, -1, None)]}
         proven = True
@@ -132,7 +132,7 @@ class _Sweep:
         """Returns the most facts of a state: values that are still read, and runs still whole."""
         lives = [0] * (self._problem.num_ops + 1)
         spans = [
-            (value.maker, last)
+            (value.producer, last)
             for value, last in zip(self._problem.values, self._last_read, strict=True)
         ]
         spans += [(gain.ops[0], gain.ops[-1]) for gain in self._problem.gains]

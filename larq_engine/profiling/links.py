@@ -16,7 +16,7 @@ _PIXELS = tuple(8 << shift for shift in range(0, 15, 2))
 _CHANNELS = 32
 _RUNS = 15
 
-# Bandwidth if larger values take no longer: then nothing bounds it.
+# Bandwidth of a link that moves larger values in the same time: no bound was measured.
 UNBOUNDED = 1e15
 
 

@@ -127,10 +127,10 @@ def make_result(
 
 def _energy(sources: Mapping[str, str]) -> str:
     # The host's energy is that of the CPU.
-    told = {device: source for device, source in sources.items() if device != HOST}
-    if len(told) == 1:
-        return next(iter(told.values()))
-    return "; ".join(f"{device}: {source}" for device, source in told.items())
+    described = {device: source for device, source in sources.items() if device != HOST}
+    if len(described) == 1:
+        return next(iter(described.values()))
+    return "; ".join(f"{device}: {source}" for device, source in described.items())
 
 
 def _devices(request: Request, cpu: str, runtime: str | None) -> Iterator[Device]:

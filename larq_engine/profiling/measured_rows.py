@@ -1,4 +1,4 @@
-"""Makes of a profile the rows that people and pandas see: one for each of its measurements."""
+"""Makes the rows of a profile that people and pandas see: one for each measurement."""
 
 import math
 from collections.abc import Sequence
@@ -56,9 +56,9 @@ class MeasuredRow(ProfileRow):
 
 def measured_rows(profile: Profile) -> tuple[MeasuredRow, ...]:
     """Returns the rows in the order of the profile's measurements."""
-    wholes = {(t.device, t.batch, t.threads): t.seconds.median for t in profile.totals}
+    totals = {(t.device, t.batch, t.threads): t.seconds.median for t in profile.totals}
     return tuple(
-        _row(profile, entry, wholes.get((entry.device, entry.batch, entry.threads)))
+        _row(profile, entry, totals.get((entry.device, entry.batch, entry.threads)))
         for entry in profile.measurements
     )
 
@@ -89,11 +89,11 @@ def _row(profile: Profile, entry: Measurement, whole: float | None) -> MeasuredR
 def columns(profile: Profile, rows: Sequence[MeasuredRow]) -> Columns:
     """Lays out rows by batch, operator, device and threads."""
 
-    def place(row: MeasuredRow) -> tuple[int, int, str, int]:
+    def sort_key(row: MeasuredRow) -> tuple[int, int, str, int]:
         entry = row.measurement
         return entry.batch, entry.ops[0], entry.device, entry.threads
 
-    return _TITLES, [_cells(profile, row) for row in sorted(rows, key=place)], _NUMBERS
+    return _TITLES, [_cells(profile, row) for row in sorted(rows, key=sort_key)], _NUMBERS
 
 
 def _cells(profile: Profile, row: MeasuredRow) -> tuple[str, ...]:

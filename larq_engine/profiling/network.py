@@ -142,10 +142,10 @@ class Network:
         while waiting:
             for tensor in waiting.pop().inputs:
                 if tensor is not None and tensor in self._fixed:
-                    maker = tensor.producer
-                    if maker is not None and maker not in needed:
-                        needed.add(maker)
-                        waiting.append(maker)
+                    producer = tensor.producer
+                    if producer is not None and producer not in needed:
+                        needed.add(producer)
+                        waiting.append(producer)
         return [op for op in self._model.graphs[0].ops if op in needed]
 
 

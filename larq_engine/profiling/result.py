@@ -74,9 +74,9 @@ class ProfileResult(RowTable[MeasuredRow]):
             + (f", {counted(total.threads, 'thread')}" if len(profile.threads()) > 1 else "")
             for total in profile.totals
         ]
-        told = [f"{profile.model.name}, {counted(len(profile.ops), 'operator')}", *wholes]
-        told += [counted(len(self.wrong), "WRONG RESULT")] if self.wrong else []
-        return printable(f"{'; '.join(told)}; {self.noise}")
+        facts = [f"{profile.model.name}, {counted(len(profile.ops), 'operator')}", *wholes]
+        facts += [counted(len(self.wrong), "WRONG RESULT")] if self.wrong else []
+        return printable(f"{'; '.join(facts)}; {self.noise}")
 
     def _heading(self) -> str:
         profile = self.profile

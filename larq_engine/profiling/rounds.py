@@ -1,6 +1,6 @@
 """Times candidates in rounds, so that a change of clock or load affects all of them.
 
-Each round visits every candidate; the config to begin with moves on by one each round.
+Each round visits every candidate. It begins one config later than the round before.
 """
 
 import gc
@@ -11,8 +11,8 @@ from typing import Protocol
 
 from larq_engine.profiling.noise import Noise
 
-# Number of visits after which a group that takes long is done.
-_ENOUGH = 3
+# A group that takes long is visited this number of times.
+_MIN_VISITS = 3
 
 
 class Trial(Protocol):
@@ -33,7 +33,7 @@ class TrialGroup:
 
     def is_done(self, limit: float) -> bool:
         """Tells whether the group has had its time."""
-        return self.spent > limit and self.visits >= _ENOUGH
+        return self.spent > limit and self.visits >= _MIN_VISITS
 
 
 def measure_groups(
@@ -52,8 +52,8 @@ def measure_groups(
         noise: Collects what the machine did.
         progress: A function that is called after each group of each round.
     """
-    collects = gc.isenabled()
-    gc.disable()  # It would be in some of the times.
+    was_enabled = gc.isenabled()
+    gc.disable()  # Collections would add to some of the times.
     try:
         for number in range(rounds):
             noise.do_fixed_work()
@@ -63,7 +63,7 @@ def measure_groups(
                     _visit(group, noise)
                 progress()
     finally:
-        if collects:
+        if was_enabled:
             gc.enable()
 
 

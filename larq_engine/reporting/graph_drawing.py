@@ -50,8 +50,8 @@ class _Graph:
 
     def draw(self) -> Drawing:
         lanes_at = _MARGIN + self._layout.num_columns * _COLUMN
-        told = [text_width(_told(move)) for move in self._study.moves]
-        room = max(told, default=0.0) + 16.0
+        widths = [text_width(_label(move)) for move in self._study.moves]
+        room = max(widths, default=0.0) + 16.0
         width = lanes_at + self._layout.num_lanes * _LANE + room
         edges = [shape for edge in self._layout.edges for shape in self._draw_edge(edge)]
         labels = [shape for edge in self._layout.edges for shape in self._draw_move(edge)]
@@ -145,10 +145,10 @@ class _Graph:
         (x0, _), (x1, y1) = self._corners(edge)
         if edge in self._layout.lanes:
             place = (self._lane_x(edge) + 8, y1 + 0.25 * _HEIGHT - 8)
-            return [Label(*place, _told(move), "accent", halo=True)]
+            return [Label(*place, _label(move), "accent", halo=True)]
         # The label is on the side that the line does not come from.
         side, anchor = (-10, "end") if x0 > x1 else (10, "start")
-        return [Label(x1 + _WIDTH / 2 + side, y1 - 13, _told(move), "accent", anchor, halo=True)]
+        return [Label(x1 + _WIDTH / 2 + side, y1 - 13, _label(move), "accent", anchor, halo=True)]
 
     def _draw_ends(self) -> list[Shape]:
         shapes: list[Shape] = []
@@ -213,7 +213,7 @@ def _arrow(tip: Point, role: str, from_right: bool = False) -> Line:
     return Line([(x - 3.5, y - 6), (x, y), (x + 3.5, y - 6)], role, 1.6)
 
 
-def _told(move: Move) -> str:
+def _label(move: Move) -> str:
     known = "" if move.seconds is None else f", {units.seconds(move.seconds)}"
     return f"⇄ {units.size(move.size)}{known}"
 

@@ -54,14 +54,16 @@ def lay_out(profile: Profile) -> Layout:
 
 
 def _edges(profile: Profile) -> tuple[Edge, ...]:
-    maker = {value: op.id for op in profile.ops for value in op.outputs}
+    producer = {value: op.id for op in profile.ops for value in op.outputs}
     read = [
-        Edge(value, maker.get(value), op.id)
+        Edge(value, producer.get(value), op.id)
         for op in profile.ops
         for value in dict.fromkeys(op.inputs)
     ]
     ends = [
-        Edge(value.id, maker[value.id], None) for value in profile.values if value.kind == "output"
+        Edge(value.id, producer[value.id], None)
+        for value in profile.values
+        if value.kind == "output"
     ]
     return (*read, *ends)
 

@@ -42,7 +42,7 @@ class Move:
     value: Value
     source: str
     target: str
-    maker: int | None  # an operator; None for the caller
+    producer: int | None  # an operator; None for the caller
     readers: tuple[int, ...]  # operators; empty if the caller reads it
     size: int
     seconds: float | None
@@ -208,7 +208,7 @@ def _share(op: OpStudy, seconds: float) -> OpStudy:
 def _moves(
     profile: Profile, devices: Sequence[int], splits: Sequence[splitting.Split], costs: Costs
 ) -> tuple[Move, ...]:
-    makers = {value: op.id for op in profile.ops for value in op.outputs}
+    producers = {value: op.id for op in profile.ops for value in op.outputs}
     helpers = splitting.helpers_of(splits)
     memory_of = costs.seconds.memory_of
     moves = []
@@ -224,7 +224,7 @@ def _moves(
                 profile.values[number],
                 costs.memories[source],
                 costs.memories[target],
-                makers.get(number),
+                producers.get(number),
                 tuple(there),
                 profile.values[number].bytes[costs.batch],
                 _known(costs.seconds.move_cost[number, source, target]),

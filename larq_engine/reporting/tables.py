@@ -277,7 +277,7 @@ def moves(study: Study) -> Table:
             units.size(move.size),
             "unknown" if move.seconds is None else units.seconds(move.seconds),
             "" if move.joules is None else units.joules(move.joules),
-            "the caller" if move.maker is None else str(move.maker),
+            "the caller" if move.producer is None else str(move.producer),
             ", ".join(map(str, move.readers)) or "the caller",
         )
         for move in study.moves

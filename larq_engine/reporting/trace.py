@@ -95,7 +95,7 @@ class _Trace:
             move for move in self._study.moves if move.readers and move.readers[0] in positions
         ]
         # Parts of the step's own output are moved after it.
-        ends = [(move, self._move(move)) for move in moves if move.maker not in positions]
+        ends = [(move, self._move(move)) for move in moves if move.producer not in positions]
         run = self._run_from(step[0].op.id) if len(step) > 1 else step[0].chosen
         if step[0].device is None or run is None:
             return
@@ -120,7 +120,7 @@ class _Trace:
         for move, end in ends:
             self._flow(move, end, middle)
         for move in moves:
-            if move.maker in positions:
+            if move.producer in positions:
                 self._move(move)
 
     def _move(self, move: Move) -> tuple[str, float]:
@@ -129,8 +129,8 @@ class _Trace:
         duration = move.seconds or 0.0
         middle = (row, self._now + duration / 2)
         self._slice(row, move.value.name, duration, {"bytes": move.size})
-        if move.maker in self._middle_of:
-            self._flow(move, self._middle_of[move.maker], middle)
+        if move.producer in self._middle_of:
+            self._flow(move, self._middle_of[move.producer], middle)
         return middle
 
     def _slice(self, row: str, name: str, duration: float, about: dict[str, Any]) -> None:

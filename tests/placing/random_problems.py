@@ -27,12 +27,12 @@ def random_problem(rng: random.Random, num_ops: int, num_devices: int) -> Proble
     count = max(memories) + 1
     op_cost = np.array([[cost(1, 0.1) for _ in range(num_devices)] for _ in range(num_ops)])
     values = []
-    for maker in [-1] * rng.randint(1, 2) + [op for op in range(num_ops) for _ in range(2)]:
-        if maker >= 0 and rng.random() < 0.3:
+    for producer in [-1] * rng.randint(1, 2) + [op for op in range(num_ops) for _ in range(2)]:
+        if producer >= 0 and rng.random() < 0.3:
             continue
-        later = range(maker + 1, num_ops)
+        later = range(producer + 1, num_ops)
         readers = rng.sample(later, min(len(later), rng.choice((0, 1, 1, 1, 2, 3))))
-        values.append(ProblemValue(maker, tuple(sorted(readers)), rng.random() < 0.2))
+        values.append(ProblemValue(producer, tuple(sorted(readers)), rng.random() < 0.2))
     scale = rng.choice((0.1, 1, 3))
     move_cost = np.zeros((len(values), count, count))
     for index in np.ndindex(move_cost.shape):
@@ -54,7 +54,7 @@ def total(problem: Problem, devices: Sequence[int]) -> float:
     for op, device in enumerate(devices):
         cost += problem.op_cost[op][device]
     for number, value in enumerate(problem.values):
-        home = 0 if value.maker == -1 else memory[value.maker]
+        home = 0 if value.producer == -1 else memory[value.producer]
         for target in range(problem.move_cost.shape[1]):
             wanted = any(memory[reader] == target for reader in value.readers)
             if target == 0 and value.host_reads:

@@ -187,13 +187,13 @@ def test_runs_that_overlap_are_counted_once() -> None:
 
 def test_what_else_would_cost_stands_beside() -> None:
     placement = place_profile(profile())
-    told = {other.name: other.seconds for other in placement.alternatives}
-    assert told["all on engine, CPU"] == pytest.approx(2e-4)
-    assert told["all on engine, GPU; what it cannot, where that is fastest"] == pytest.approx(
-        placement.seconds
-    )
+    alternatives = {other.name: other.seconds for other in placement.alternatives}
+    assert alternatives["all on engine, CPU"] == pytest.approx(2e-4)
+    assert alternatives[
+        "all on engine, GPU; what it cannot, where that is fastest"
+    ] == pytest.approx(placement.seconds)
     greedy = 1e-5 + (1.5e-6 + 1e-5 + 1.04e-6)
-    assert told["greedy, each layer moving its own (HEP-BNN)"] == pytest.approx(greedy)
+    assert alternatives["greedy, each layer moving its own (HEP-BNN)"] == pytest.approx(greedy)
     assert "not measured on engine, GPU" in placement.ops[0].reason
     other = placement.ops[1].elsewhere[0]
     assert other.more == pytest.approx(2e-4 - placement.seconds)
@@ -254,10 +254,10 @@ def test_greedy_pays_moves_between_layers_of_one_device() -> None:
     content = fields()
     content["measurements"][0]["device"] = "cuda"
     placement = place_profile(parse_profile(encoded(content)), devices=["cuda"])
-    told = {other.name: other.seconds for other in placement.alternatives}
+    alternatives = {other.name: other.seconds for other in placement.alternatives}
     moves = 2e-6 + 1.04e-6  # of the input and the output
     assert placement.seconds == pytest.approx(2e-5 + moves)
-    greedy = told["greedy, each layer moving its own (HEP-BNN)"]
+    greedy = alternatives["greedy, each layer moving its own (HEP-BNN)"]
     assert greedy == pytest.approx(placement.seconds + 2 * 1.5e-6)
 
 

@@ -45,7 +45,7 @@ def _least(problem: Problem) -> float:
     memory = np.array(problem.memory_of)[choices]
     cost = problem.op_cost[np.arange(problem.num_ops), choices].sum(axis=1)
     for number, value in enumerate(problem.values):
-        home = np.zeros(len(choices), int) if value.maker < 0 else memory[:, value.maker]
+        home = np.zeros(len(choices), int) if value.producer < 0 else memory[:, value.producer]
         for target in range(problem.move_cost.shape[1]):
             wanted = (memory[:, list(value.readers)] == target).any(axis=1)
             wanted |= value.host_reads and target == 0

@@ -123,7 +123,7 @@ def test_equals_trying_all_sets_and_channels(part: int) -> None:
 def test_too_many_that_depend_on_each_other_are_added_one_by_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    told = set()
+    notes = set()
     for seed in range(40):
         known = _random_profile(random.Random(seed), 4)
         channels = dict.fromkeys(range(4), 128)
@@ -135,10 +135,10 @@ def test_too_many_that_depend_on_each_other_are_added_one_by_one(
         assert placement.seconds == pytest.approx(_total(known, devices, _shares(placement)))
         without = place_profile(known).seconds
         assert best.seconds <= placement.seconds * (1 + 1e-9) <= without * (1 + 2e-9)
-        told.add(placement.way.partition("on two devices: ")[2])
+        notes.add(placement.way.partition("on two devices: ")[2])
         if any(_shares(best)):
             assert "all sets of layers tried" in best.way
-    assert told == {"", "some layers added one by one"}
+    assert notes == {"", "some layers added one by one"}
 
 
 def test_no_more_layers_are_split_than_the_plug_in_cuts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,9 +117,9 @@ def test_each_kernel_has_its_own_limit():
     # The share of each kernel is unknown, so the limit is that of the fastest.
     assert limits.seconds(work, "cpu", 1, "+".join(alone)) == min(alone.values())
     assert limits.seconds(work, "cpu", 1, "no such row") is None
-    told = limits.describe()
-    assert all(row in told["best products, one thread"] for row in alone)
-    assert "64 KiB" in told["best memory, one thread"]
+    description = limits.describe()
+    assert all(row in description["best products, one thread"] for row in alone)
+    assert "64 KiB" in description["best memory, one thread"]
 
 
 def test_a_profile_has_limits():

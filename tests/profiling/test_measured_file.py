@@ -18,7 +18,7 @@ from tests.profiling.measurements import encoded, measured_fields, step, way
 from tests.profiling.models import small_model
 
 
-# The converter writes files in this way, so a placed model can be made again without placement.
+# The converter writes the file, so that a placed model without its placement is equal byte by byte.
 @pytest.fixture(scope="module")
 def model() -> bytes:
     return bytes(schema.write(schema.read(small_model())))
@@ -35,7 +35,7 @@ def path(tmp_path, fields):
     return tmp_path / "measured.json"
 
 
-def _made(tmp_path, fields, model):
+def _profile_from(tmp_path, fields, model):
     path = tmp_path / "changed.json"
     path.write_bytes(encoded(fields))
     return as_profile(path, model)
@@ -90,7 +90,7 @@ def test_what_the_models_file_says(path, model):
 def test_without_a_profiler_the_hosts_operators_are_one_row(fields, model, tmp_path):
     for name in "fused", "host":
         fields["ways"][name]["host"] = {"refusal": "no profiler", "operators": []}
-    rows = [m for m in _made(tmp_path, fields, model).measurements if m.device == "host"]
+    rows = [m for m in _profile_from(tmp_path, fields, model).measurements if m.device == "host"]
     assert [m.ops for m in rows] == [(0, 7, 8), (0, 1, 3, 4, 5, 7, 8)]
     assert rows[0].seconds.median == pytest.approx(50e-6)
     assert rows[0].source is not None and rows[0].source.endswith("in one row: no profiler")
@@ -100,7 +100,7 @@ def test_a_host_whose_times_are_all_zero_is_divided_equally(fields, model, tmp_p
     fields["ways"]["fused"]["host"]["operators"] = [
         {"node": node, "seconds": 0.0, "source": ""} for node in (0, 7)
     ]
-    found = _micros(_made(tmp_path, fields, model))
+    found = _micros(_profile_from(tmp_path, fields, model))
     assert found[(0,), "host", None] == found[(7,), "host", None] == 25
 
 
@@ -112,14 +112,13 @@ def test_a_gpu_has_links_and_leaves_nothing_to_the_host(fields, model, tmp_path)
     steps = [_copy("cuda", 1000), _copy("cuda", 5000), step(2, 2, [9, 9, 9], device="cuda")]
     fields["ways"]["fused"] = way([100, 100, 100], [*steps, _copy("cpu", 2000)], {0: 1.0})
     fields["ways"]["single"] = way([100, 100, 100])
-    profile = _made(tmp_path, fields, model)
-    assert [(d.name, d.memory) for d in profile.devices] == [
-        *(("cpu", "host"), ("host", "host"), ("cuda", "cuda"))
-    ]
-    there, back = profile.links
-    assert (there.source, there.target) == ("host", "cuda") == (back.target, back.source)
-    assert (there.seconds, there.bytes_per_second) == pytest.approx((2e-6, 1e9))
-    assert back.seconds_of(2000) == pytest.approx(4e-6)
+    profile = _profile_from(tmp_path, fields, model)
+    memories = {device.name: device.memory for device in profile.devices}
+    assert memories == {"cpu": "host", "host": "host", "cuda": "cuda"}
+    upload, download = profile.links
+    assert (upload.source, upload.target) == ("host", "cuda") == (download.target, download.source)
+    assert (upload.seconds, upload.bytes_per_second) == pytest.approx((2e-6, 1e9))
+    assert download.seconds_of(2000) == pytest.approx(4e-6)
     assert {m.ops for m in profile.measurements if m.device == "cuda"} == {(2,)}
     assert _micros(profile)[(0,), "host", None] == 50  # from the runs on the host alone
     assert [total.device for total in profile.totals] == ["cuda", "host"]
@@ -127,7 +126,9 @@ def test_a_gpu_has_links_and_leaves_nothing_to_the_host(fields, model, tmp_path)
 
 def test_a_link_that_was_never_used_costs_nothing(fields, model, tmp_path):
     fields["ways"]["fused"]["steps"][0]["device"] = "cuda"
-    assert [link.seconds_of(1000) for link in _made(tmp_path, fields, model).links] == [1e-12] * 2
+    assert [link.seconds_of(1000) for link in _profile_from(tmp_path, fields, model).links] == [
+        1e-12
+    ] * 2
 
 
 @pytest.mark.parametrize(("kind", "size"), [("UINT32", 64), ("INT4", 8), ("BFLOAT16", 32)])
@@ -144,7 +145,7 @@ def test_values_of_types_that_the_converter_does_not_know(kind, size, tmp_path):
         larq_engine.profile(model)
     fields = measured_fields(model)
     fields["ways"] = dict.fromkeys(("fused", "single", "host"), way([5], host={0: 1.0, 1: 1.0}))
-    profile = _made(tmp_path, fields, model)
+    profile = _profile_from(tmp_path, fields, model)
     assert [value.bytes for value in profile.values] == [{2: 64}, {2: size}, {2: 64}]
     assert [m.ops for m in profile.measurements] == [(0,), (1,)]
 
@@ -215,47 +216,56 @@ def test_another_model(path, model, change):
         larq_engine.place(other, path)
 
 
-def _runs(fields):
+def _too_few_times(fields):
     fields["ways"]["fused"]["steps"][1]["nanoseconds"].pop()
 
 
-def _nothing(fields):
+def _no_runs(fields):
     fields["ways"]["host"]["nanoseconds"] = []
 
 
-def _version(fields):
+def _later_version(fields):
     fields["larq_engine_measurements"] = 2
 
 
-def _device(fields):
+def _unknown_device(fields):
     fields["ways"]["single"]["steps"][0]["device"] = "tpu"
 
 
-def _missing(fields):
+def _missing_key(fields):
     del fields["machine"]["cpu"]
 
 
-def _node(fields):
+def _unknown_node(fields):
     fields["ways"]["single"]["steps"][0]["node"] = 99
 
 
-def _too_long(fields):
+def _too_long_steps(fields):
     fields["ways"]["fused"]["steps"][0]["nanoseconds"] = [10**9] * 3
 
 
 @pytest.mark.parametrize(
     ("break_it", "message"),
     [
-        (_runs, r"ways.fused.steps\[1\].nanoseconds: expected a number for each of the 3 runs"),
-        (_nothing, "ways.host.nanoseconds: expected the time of at least one run"),
-        (_version, "version 2, of a later larq_engine"),
-        (_device, r"steps\[0\].device: expected cpu, cuda or cuda:N"),
-        (_node, "expected operators of the model, which has 10, got number 99; measure the"),
-        (_too_long, "ways.fused.steps: expected steps that take no longer than the whole run"),
-        (_missing, "machine.cpu: expected a text, got no such key"),
+        (
+            _too_few_times,
+            r"ways.fused.steps\[1\].nanoseconds: expected a number for each of the 3 runs",
+        ),
+        (_no_runs, "ways.host.nanoseconds: expected the time of at least one run"),
+        (_later_version, "version 2, of a later larq_engine"),
+        (_unknown_device, r"steps\[0\].device: expected cpu, cuda or cuda:N"),
+        (
+            _unknown_node,
+            "expected operators of the model, which has 10, got number 99; measure the",
+        ),
+        (
+            _too_long_steps,
+            "ways.fused.steps: expected steps that take no longer than the whole run",
+        ),
+        (_missing_key, "machine.cpu: expected a text, got no such key"),
     ],
 )
 def test_parts_that_do_not_fit(fields, model, tmp_path, break_it, message):
     break_it(fields)
     with pytest.raises(ValueError, match=message):
-        _made(tmp_path, fields, model)
+        _profile_from(tmp_path, fields, model)

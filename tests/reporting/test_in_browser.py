@@ -120,9 +120,9 @@ def test_keys_go_through_the_graph(page):
 
 def test_a_click_tells_what_is_known_of_an_operator(page):
     page.evaluate("document.querySelectorAll('.node')[2].dispatchEvent(new MouseEvent('click'))")
-    told = page.evaluate("document.getElementById('panel').innerText")
-    assert "4 LceBconv2d block_0/conv" in told
-    assert "bgemm_i32_8x8x512_avx512" in told and "+61.0 µs" in told
+    panel_text = page.evaluate("document.getElementById('panel').innerText")
+    assert "4 LceBconv2d block_0/conv" in panel_text
+    assert "bgemm_i32_8x8x512_avx512" in panel_text and "+61.0 µs" in panel_text
 
 
 _FOCUSED = """(() => {

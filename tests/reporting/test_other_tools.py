@@ -75,7 +75,7 @@ def test_a_trace_says_how_it_was_made(report):
 
 
 def test_arrows_join_slices_over_transfers(report):
-    """Each end of an arrow is inside a slice of its row; arrows lead from maker to reader."""
+    """Each end of an arrow is inside a slice of its row; arrows lead from producer to reader."""
     trace = json.loads(report.to_trace())
     events = trace["traceEvents"]
     ends = [event for event in events if event["ph"] in "sf"]
