@@ -63,14 +63,14 @@ _SINK_TRANSPOSES: dict[Rule, tuple[str, ...]] = {
 # A stage's rules are applied until none applies any more, or one has reached its limit.
 #
 # Transposes move first, because they stand between signs and the operators that make up a sign, and
-# between pads and layers. They move once more after new ones have been made for values before
-# signs. Clamps are recognised in the same stage, to tell them from choices between two values: the
-# output of a relu is never negative. Signs are recognised before anything is fused, because fusing
-# removes the operators by which they are recognised. Reshapes move before fusing, to bring
-# operators together that can be fused, and after transposes, because a constant for each channel
-# lies along the last dimension. Thresholds come before multipliers and biases. They are found by
-# evaluating the operators between a convolution and a sign one by one, as the model has them.
-# Poolings move before the operators that no layer has taken in by then.
+# between pads and layers. Clamps are recognised in the same stage, to tell them from choices
+# between two values: the output of a relu is never negative. A later stage moves transposes again,
+# because new ones have been made for the values before signs. Signs are recognised before anything
+# is fused, because fusing removes the operators by which they are recognised. Reshapes move before
+# fusing, to bring operators together that can be fused, and after transposes, because a constant
+# for each channel lies along the last dimension. Thresholds come before multipliers and biases.
+# They are found by evaluating the operators between a convolution and a sign one by one, as the
+# model has them. Last, poolings move before the operators that no layer could take in.
 _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
     {
         unpack_weights: ("LceUnpackWeights",),
@@ -152,7 +152,7 @@ def finish(graph: Graph, options: Options) -> None:
 
 
 def _apply(stage: dict[Rule, tuple[str, ...]], graph: Graph, options: Options) -> None:
-    left = dict.fromkeys(stage, _APPLICATIONS + _APPLICATIONS_PER_OP * len(graph.ops))
+    applications_left = dict.fromkeys(stage, _APPLICATIONS + _APPLICATIONS_PER_OP * len(graph.ops))
     changed = True
     while changed:
         changed = False
@@ -160,13 +160,13 @@ def _apply(stage: dict[Rule, tuple[str, ...]], graph: Graph, options: Options) -
         while waiting:
             op = waiting.popleft()
             for rule, kinds in stage.items():
-                if op.kind not in kinds or not left[rule] or not _is_in(graph, op):
+                if op.kind not in kinds or not applications_left[rule] or not _is_in(graph, op):
                     continue
                 with naming(op, rule.__name__):
                     replacement = rule(op, graph, options)
                 if replacement is None:
                     continue
-                left[rule] -= 1
+                applications_left[rule] -= 1
                 if not isinstance(replacement, Tensor):
                     for new in replacement:
                         new.layer = new.layer or op.layer

@@ -265,10 +265,10 @@ class Graph:
 
     def _make_as(self, output: Tensor, tensor: Tensor) -> None:
         """Makes the producer of an internal tensor produce an output of the graph instead."""
-        maker = tensor.producer
-        assert maker is not None and self.is_internal(tensor)
-        maker.outputs = [output if made is tensor else made for made in maker.outputs]
-        output.producer, tensor.producer = maker, None
+        producer = tensor.producer
+        assert producer is not None and self.is_internal(tensor)
+        producer.outputs = [output if made is tensor else made for made in producer.outputs]
+        output.producer, tensor.producer = producer, None
         self.redirect(tensor, output)
 
     @staticmethod

@@ -72,8 +72,8 @@ def strip_lcedequantize_ops(model: bytes) -> bytes:
         for number, output in enumerate(outputs):
             bits = _bits_of(output)
             if bits is None:
-                maker = _describe(graph, output.producer)
-                others.append(f"{_end('output', number, output)}: {maker}")
+                producer = _describe(graph, output.producer)
+                others.append(f"{_end('output', number, output)}: {producer}")
             else:
                 _replace_end(changed, graph.outputs, output, bits)
                 stripped = True

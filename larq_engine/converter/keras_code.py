@@ -72,10 +72,10 @@ _MODULE = re.compile(
     r"|keras\.src\.backend\.torch\.optimizers(?:\.torch_\w+)?"
     rf"|larq\.(?:{_PART})(?:\.\w+)*|larq_engine\.keras(?:\.\w+)*"
 )
-_OF_LAYERS = re.compile(
+_LAYER_MODULES = re.compile(
     r"(?:tf_keras|keras|tensorflow\.keras)(?:\.src)?(?:\.(?:layers|models|engine)(?:\.\w+)*)?"
 )
-_OF_FUNCTIONS = re.compile(
+_FUNCTION_MODULES = re.compile(
     r"activations|initializers|regularizers|constraints|losses|metrics|quantizers|schedules"
     r"|larq_engine\.keras"
 )
@@ -171,9 +171,9 @@ def _is_known(name: str) -> bool:
 def _is_in(name: str, module: str) -> bool:
     if not name.isidentifier():
         return False
-    if _OF_LAYERS.fullmatch(module):
+    if _LAYER_MODULES.fullmatch(module):
         return _is_known(name)
-    return name[:1].isupper() or _OF_FUNCTIONS.search(module) is not None
+    return name[:1].isupper() or _FUNCTION_MODULES.search(module) is not None
 
 
 def _layer_problem(kind: str, config: Any) -> str:

@@ -4,9 +4,8 @@ The converter turns a Pad and a convolution with a stride into "same" padding if
 the model's image size. It is not equal for other sizes. The converter leaves PadV2 alone, which is
 Pad with a value.
 
-The converter keeps a PlaceholderWithDefault, with sizes that the placeholder leaves open, and then
-has no convolution for them. Here such a placeholder only ever holds its default, so it is written
-as an Identity.
+The converter keeps a PlaceholderWithDefault, and has no convolution for values whose sizes it
+leaves open. Here such a placeholder only ever holds its default, so it is written as an Identity.
 """
 
 from collections.abc import Iterator

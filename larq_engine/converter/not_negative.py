@@ -11,7 +11,7 @@ from larq_engine.converter.activations import excludes_negative, fused_activatio
 from larq_engine.converter.graph import Op, Tensor
 
 # Operators whose results are never negative.
-_ALWAYS = {
+_NEVER_NEGATIVE = {
     "ABS",
     "EXP",
     "LOGISTIC",
@@ -23,7 +23,7 @@ _ALWAYS = {
 }
 
 # Operators whose results are not negative if none of their inputs is.
-_OF_SUCH = {
+_KEEP_NOT_NEGATIVE = {
     *("ADD", "DIV", "MINIMUM", "MUL", "POW"),
     *("CEIL", "ELU", "FLOOR", "GELU", "HARD_SWISH", "LEAKY_RELU", "PRELU", "RELU_N1_TO_1"),
     *("ROUND", "SIGN", "TANH"),
@@ -33,7 +33,7 @@ _OF_SUCH = {
 }
 
 # For these operators only the first input counts; the others are sizes, axes and the like.
-_OF_THE_FIRST = {
+_ONLY_FIRST_INPUT = {
     *("MEAN", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD", "SUM"),
     *("PRELU", "RESIZE_BILINEAR"),
 }
@@ -66,7 +66,7 @@ def _groups(tensor: Tensor) -> Sequence[Sequence[Tensor]]:
     op = tensor.producer
     if op is None or op.custom or tensor.dtype != "FLOAT32":
         return []
-    is_always = op.kind in _ALWAYS or excludes_negative(op.known.clamp)
+    is_always = op.kind in _NEVER_NEGATIVE or excludes_negative(op.known.clamp)
     if is_always or excludes_negative(range_of(fused_activation(op))):
         return [[]]
     given = [value for value in op.inputs if value is not None]
@@ -87,8 +87,8 @@ def _groups(tensor: Tensor) -> Sequence[Sequence[Tensor]]:
         return [[without_pads(op, given[0])]]
     if op.known.moved is not None:
         return [[value for value in op.inputs[op.known.moved] if value is not None]]
-    if op.kind in _OF_SUCH:
-        return [given[:1] if op.kind in _OF_THE_FIRST else given]
+    if op.kind in _KEEP_NOT_NEGATIVE:
+        return [given[:1] if op.kind in _ONLY_FIRST_INPUT else given]
     return []
 
 

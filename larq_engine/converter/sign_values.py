@@ -17,7 +17,7 @@ from larq_engine.python.operators import KNOWN_OPS
 _THREE = np.array([-1, 0, 1], np.float32)
 
 _COMPARISONS = ("EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "NOT_EQUAL")
-_PLACE_BY_PLACE = (
+_ELEMENTWISE = (
     *_COMPARISONS,
     *(op.name for op in KNOWN_OPS if op.clamp is not None),
     *("ABS", "ADD", "CAST", "DIV", "LOGICAL_AND", "LOGICAL_NOT", "LOGICAL_OR", "MAXIMUM"),
@@ -102,7 +102,7 @@ class _Search:
 
 def _place_by_place(tensor: Tensor) -> Op | None:
     op = tensor.producer
-    return None if op is None or op.custom or op.kind not in _PLACE_BY_PLACE else op
+    return None if op is None or op.custom or op.kind not in _ELEMENTWISE else op
 
 
 def uniform(tensor: Tensor | None) -> Array | None:

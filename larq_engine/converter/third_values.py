@@ -70,7 +70,7 @@ def choose_signs(
             if layer is not None:
                 reader = f"the layer '{layer.layer}'" if layer.layer else f"a {layer.kind}"
                 got = f"a computed value, which {reader} reads"
-                raise third_value(sign, got)
+                raise third_value_error(sign, got)
         elif not is_not_negative(op.inputs[0]) and not _is_part_of_two_values(tensor):
             graph.replace(op, _with_zero(op, wanted))
             chosen[tensor] = wanted
@@ -122,7 +122,7 @@ def _binary_but_for(sign: Tensor) -> Op | None:
     return None
 
 
-def third_value(sign: PlainSign, got: str) -> ConversionError:
+def third_value_error(sign: PlainSign, got: str) -> ConversionError:
     """Returns the error for a sign whose 0 would be read."""
     return ConversionError(
         f"{sign.title}: the sign of 0 is 0, but a binary layer reads only +1 and -1: expected "

@@ -10,7 +10,7 @@ from larq_engine.keras import math
 _Schedule = keras.optimizers.schedules.LearningRateSchedule
 
 # Arguments of Keras' optimizers that would make weights other than -1 and 1, or do nothing.
-_NOT_OF_BOP = (
+_REFUSED_ARGUMENTS = (
     "learning_rate",
     "weight_decay",
     "use_ema",
@@ -109,7 +109,7 @@ class Bop(keras.optimizers.Optimizer):
 
     def get_config(self) -> dict[str, Any]:
         config = super().get_config()
-        for name in _NOT_OF_BOP:
+        for name in _REFUSED_ARGUMENTS:
             del config[name]
         for name, number in (("threshold", self._threshold), ("gamma", self._gamma)):
             scheduled = isinstance(number, _Schedule)

@@ -52,15 +52,15 @@ class Quant(OpRun):
         rounding_mode: str | None = None,
         signed: int | None = None,
     ) -> tuple[np.ndarray]:
-        most = 2.0 ** float(bits) - 1 - bool(narrow)  # steps from least to largest
-        largest = 2.0 ** (float(bits) - 1) - 1 if signed else most
+        num_steps = 2.0 ** float(bits) - 1 - bool(narrow)  # steps from least to largest
+        largest = 2.0 ** (float(bits) - 1) - 1 if signed else num_steps
         rounding = _ROUNDINGS[(rounding_mode or "ROUND").upper()]
-        whole = rounding(np.clip(x / scale + zero_point, largest - most, largest))
-        return (((whole - zero_point) * scale).astype(np.float32),)
+        quantized = rounding(np.clip(x / scale + zero_point, largest - num_steps, largest))
+        return (((quantized - zero_point) * scale).astype(np.float32),)
 
 
 def _sign(at_zero: float) -> list[type[OpRun]]:
-    """Returns Sign with another value for 0; the evaluator goes by the names of classes."""
+    """Returns Sign with another value for 0; its class's name is the operator's."""
 
     class Sign(OpRun):
         def _run(self, x: np.ndarray) -> tuple[np.ndarray]:
@@ -86,9 +86,13 @@ class BatchNormalization(OpRun):
         momentum: float | None = None,
         training_mode: int | None = None,
     ) -> tuple[np.ndarray]:
-        whole = (-1, *[1] * (x.ndim - 2))
-        factor = (scale / np.sqrt(variance + np.float32(epsilon))).reshape(whole)
-        return (((x - mean.reshape(whole)) * factor + offset.reshape(whole)).astype(np.float32),)
+        per_channel = (-1, *[1] * (x.ndim - 2))
+        factor = (scale / np.sqrt(variance + np.float32(epsilon))).reshape(per_channel)
+        return (
+            ((x - mean.reshape(per_channel)) * factor + offset.reshape(per_channel)).astype(
+                np.float32
+            ),
+        )
 
 
 class OnnxNet:

@@ -11,8 +11,8 @@ import numpy as np
 
 from tests.converter.onnx_models import OPSET, OnnxNet, run_node
 
-# Larger values would not be exact after a convolution, of up to 150 products.
-_MOST = 2.0**14
+# The results of a convolution, sums of up to 150 products, are exact for values up to this one.
+_LARGEST = 2.0**14
 
 
 class ReferenceFailsError(Exception):
@@ -72,7 +72,7 @@ class RandomNet:
         """Returns the value, or its sign if its numbers have too many digits for exact sums."""
         values = np.abs(self.found[x].astype(np.float64))
         digits = 64 * values
-        if not np.array_equal(digits, np.rint(digits)) or digits.max(initial=0) > _MOST:
+        if not np.array_equal(digits, np.rint(digits)) or digits.max(initial=0) > _LARGEST:
             return self.op("BipolarQuant", x, np.float32(self.pick(1.0, 0.5)))
         return x
 
@@ -90,7 +90,7 @@ def random_model(seed: int) -> RandomNet:
         rank = len(made.shape(x))
         if rank < 2:
             break
-        steps = _EACH + {2: _OF_ROWS, 3: _OF_IMAGES, 4: _OF_IMAGES}.get(rank, [])
+        steps = _EACH + {2: _ROW_STEPS, 3: _IMAGE_STEPS, 4: _IMAGE_STEPS}.get(rank, [])
         try:
             found = steps[int(made.rng.integers(len(steps)))](made, x)
         except ReferenceFailsError:
@@ -424,5 +424,5 @@ _EACH: list[Step] = [
     *(_sign, _sign, _batch_norm, _transpose, _reshape, _unsqueeze, _squeeze, _concat, _slice),
     *(_split, _pad, _reduce, _matmul),
 ]
-_OF_IMAGES: list[Step] = [_conv] * 7 + [_pool] * 4 + [_flatten, _flatten, _global_pool]
-_OF_ROWS: list[Step] = [_gemm] * 5
+_IMAGE_STEPS: list[Step] = [_conv] * 7 + [_pool] * 4 + [_flatten, _flatten, _global_pool]
+_ROW_STEPS: list[Step] = [_gemm] * 5

@@ -104,7 +104,7 @@ def _outputs(made: RandomNetwork, x: str) -> list[str]:
 
 
 def _quantize(made: RandomNetwork, x: str) -> str:
-    forms = _SIGNS + (_OF_PLAIN_SIGNS if made.has_plain_signs else _OF_ZERO) + _FEW_BITS * 2
+    forms = _SIGNS + (_PLAIN_SIGN_STEPS if made.has_plain_signs else _ZERO_STEPS) + _FEW_BITS * 2
     return forms[int(made.rng.integers(len(forms)))](made, x)
 
 
@@ -181,8 +181,8 @@ _SIGNS: list[Step] = [
     *(_bipolar, _bipolar, _compared, _compared, _compared, _cast, _sign_of_positive),
     _straight_through,
 ]
-_OF_PLAIN_SIGNS: list[Step] = [_plain_sign] * 3
-_OF_ZERO: list[Step] = [_shifted_sign, _but_for_zero]
+_PLAIN_SIGN_STEPS: list[Step] = [_plain_sign] * 3
+_ZERO_STEPS: list[Step] = [_shifted_sign, _but_for_zero]
 
 
 def _quant(made: RandomNetwork, x: str) -> str:

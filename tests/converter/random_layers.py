@@ -30,7 +30,7 @@ _MAX_RANGE = 2.0**16
 _TERNARY_STEP = 2.0**-8
 
 # Largest share of signs that may be equal: beyond it a layer would see nothing of the image.
-_MOST = 0.95
+_MOST_EQUAL_SIGNS = 0.95
 
 # Weights of fewer elements are not worth being stored as bits.
 _PACKED_FROM = 256
@@ -205,7 +205,7 @@ class _Builder:
         """Returns the value, moved if necessary off zero and to where its signs differ."""
         function = _INPUT_QUANTIZERS.get(quantizer) or larq.quantizers.get(quantizer)
         _, counts = np.unique(function(value.data).numpy(), return_counts=True)
-        if value.clear and (value.levels or counts.max() < _MOST * value.data.size):
+        if value.clear and (value.levels or counts.max() < _MOST_EQUAL_SIGNS * value.data.size):
             return value
         return self._normalized(value, scale=False, center=False)
 

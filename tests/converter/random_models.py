@@ -103,7 +103,7 @@ def _pool(kind: str) -> st.SearchStrategy[Pool]:
 
 # Operators through which bits can go from layer to layer.
 _MONOTONE = st.one_of(_BATCH_NORM, _BATCH_NORM, _ACTIVATION, _pool("max"))
-_ANY = st.one_of(_MONOTONE, _pool("average"))
+_ANY_LAYER = st.one_of(_MONOTONE, _pool("average"))
 
 
 @st.composite
@@ -140,7 +140,7 @@ def _weighted(draw: st.DrawFn, binary: bool) -> Weighted:
 @st.composite
 def _stage(draw: st.DrawFn, binary: bool) -> tuple[Block, ...]:
     """Draws a layer with weights, and batch norm, activation and pooling after it, in any order."""
-    kinds = _MONOTONE if binary else _ANY
+    kinds = _MONOTONE if binary else _ANY_LAYER
     after = draw(st.lists(kinds, min_size=int(binary), max_size=3, unique_by=type))
     blocks: tuple[Block, ...] = (draw(_weighted(binary)), *after)
     if not binary and draw(st.booleans()):
@@ -154,7 +154,7 @@ def _stage(draw: st.DrawFn, binary: bool) -> tuple[Block, ...]:
 def models(draw: st.DrawFn) -> Model:
     """Draws models, half of them chains of binary layers, whose signs become thresholds."""
     binary = draw(st.booleans())
-    before = draw(st.lists(_ANY, max_size=1))
+    before = draw(st.lists(_ANY_LAYER, max_size=1))
     stages = draw(st.lists(_stage(binary), min_size=1 + binary, max_size=4))
     end = draw(st.sampled_from([None, "flatten", "global_average", "global_average", "global_max"]))
     after: list[Block] = []

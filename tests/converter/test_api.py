@@ -58,7 +58,7 @@ def test_path_and_bytes_give_the_same(content, tmp_path):
 
 
 def test_a_file_is_checked_and_parsed_once(content, tmp_path, monkeypatch):
-    """The self-check runs a model of the file, too; the second file checked is the result."""
+    """The self-check also runs the file, without checking it again; the result is checked, too."""
     file = tmp_path / "model.tflite"
     file.write_bytes(content)
     seen: list[str] = []

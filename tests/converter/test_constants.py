@@ -22,7 +22,7 @@ from tests.converter.graphs import (
 from tests.model_builder import ACTIVATION
 
 _FLOATS = np.array([[-2.5, -0.0, 0.0, 1.0], [3.75, -7.0, 0.5, 100.0]], np.float32)
-_OTHERS = np.array([[0.5, -3.0, 0.0, 1.0], [3.75, 2.0, -0.25, 8.0]], np.float32)
+_OTHER_FLOATS = np.array([[0.5, -3.0, 0.0, 1.0], [3.75, 2.0, -0.25, 8.0]], np.float32)
 _ROW = np.array([2.0, -4.0, 0.5, 1.0], np.float32)
 _HALVES = np.array([1e-7, -0.0, 65504.0, -0.1], np.float16)
 _INTEGERS = np.array([[7, -7, 0, 2], [-1, 5, 100, -2]], np.int32)
@@ -48,7 +48,7 @@ def _case(
 
 _CASES = {
     "ABS": _case("ABS", _FLOATS),
-    "ADD": _case("ADD", _FLOATS, _OTHERS),
+    "ADD": _case("ADD", _FLOATS, _OTHER_FLOATS),
     "ADD of a row": _case("ADD", _FLOATS, _ROW),
     "ADD of integers": _case("ADD", _INTEGERS, _DIVISORS),
     **{
@@ -60,30 +60,32 @@ _CASES = {
     "CAST to floats": _case("CAST", _INTEGERS, dtype=np.float32, inDataType=2, outDataType=0),
     "CAST of truths": _case("CAST", _TRUTHS, dtype=np.float32, inDataType=6, outDataType=0),
     "CAST to truths": _case("CAST", _FLOATS, dtype=np.bool_, inDataType=0, outDataType=6),
-    "CONCATENATION": _case("CONCATENATION", _FLOATS, _OTHERS, shape=(2, 8), axis=1),
-    "CONCATENATION from the end": _case("CONCATENATION", _FLOATS, _OTHERS, shape=(4, 4), axis=-2),
+    "CONCATENATION": _case("CONCATENATION", _FLOATS, _OTHER_FLOATS, shape=(2, 8), axis=1),
+    "CONCATENATION from the end": _case(
+        "CONCATENATION", _FLOATS, _OTHER_FLOATS, shape=(4, 4), axis=-2
+    ),
     "DEQUANTIZE of float16": _case("DEQUANTIZE", _HALVES, dtype=np.float32),
     "DIV": _case("DIV", _FLOATS, _ROW),
     "DIV of integers": _case("DIV", _INTEGERS, _DIVISORS),
     "EXPAND_DIMS": _case("EXPAND_DIMS", _FLOATS, np.array(1, np.int32), shape=(2, 1, 4)),
     "FILL": _case("FILL", _i(2, 3), np.array(2.5, np.float32), shape=(2, 3), dtype=np.float32),
-    "EQUAL": _case("EQUAL", _FLOATS, _OTHERS, dtype=np.bool_),
-    "GREATER": _case("GREATER", _FLOATS, _OTHERS, dtype=np.bool_),
-    "GREATER_EQUAL": _case("GREATER_EQUAL", _FLOATS, _OTHERS, dtype=np.bool_),
-    "LESS": _case("LESS", _FLOATS, _OTHERS, dtype=np.bool_),
-    "LESS_EQUAL": _case("LESS_EQUAL", _FLOATS, _OTHERS, dtype=np.bool_),
+    "EQUAL": _case("EQUAL", _FLOATS, _OTHER_FLOATS, dtype=np.bool_),
+    "GREATER": _case("GREATER", _FLOATS, _OTHER_FLOATS, dtype=np.bool_),
+    "GREATER_EQUAL": _case("GREATER_EQUAL", _FLOATS, _OTHER_FLOATS, dtype=np.bool_),
+    "LESS": _case("LESS", _FLOATS, _OTHER_FLOATS, dtype=np.bool_),
+    "LESS_EQUAL": _case("LESS_EQUAL", _FLOATS, _OTHER_FLOATS, dtype=np.bool_),
     "LOGICAL_AND": _case("LOGICAL_AND", _TRUTHS, _TRUTHS[0]),
     "LOGICAL_OR": _case("LOGICAL_OR", _TRUTHS, _TRUTHS[0]),
     "LOGICAL_NOT": _case("LOGICAL_NOT", _TRUTHS),
-    "MAXIMUM": _case("MAXIMUM", _FLOATS, _OTHERS),
+    "MAXIMUM": _case("MAXIMUM", _FLOATS, _OTHER_FLOATS),
     "MEAN": _case("MEAN", _IMAGE, _i(0, -1), shape=(3,)),
     "MEAN with kept dimensions": _case(
         "MEAN", _IMAGE, np.array(1, np.int32), shape=(2, 1, 4), keepDims=True
     ),
-    "MINIMUM": _case("MINIMUM", _FLOATS, _OTHERS),
+    "MINIMUM": _case("MINIMUM", _FLOATS, _OTHER_FLOATS),
     "MUL": _case("MUL", _FLOATS, _ROW),
     "NEG": _case("NEG", _FLOATS),
-    "NOT_EQUAL": _case("NOT_EQUAL", _FLOATS, _OTHERS, dtype=np.bool_),
+    "NOT_EQUAL": _case("NOT_EQUAL", _FLOATS, _OTHER_FLOATS, dtype=np.bool_),
     "PAD": _case("PAD", _FLOATS, np.array([(1, 0), (2, 1)], np.int32), shape=(3, 7)),
     "PADV2": _case(
         "PADV2",
@@ -105,9 +107,9 @@ _CASES = {
     "RELU_0_TO_1": _case("RELU_0_TO_1", _FLOATS),
     "RELU_N1_TO_1": _case("RELU_N1_TO_1", _FLOATS),
     "RESHAPE": _case("RESHAPE", _FLOATS, _i(4, 2), shape=(4, 2)),
-    "SELECT": _case("SELECT", _TRUTHS, _FLOATS, _OTHERS, dtype=np.float32),
+    "SELECT": _case("SELECT", _TRUTHS, _FLOATS, _OTHER_FLOATS, dtype=np.float32),
     "SELECT of rows": _case(
-        "SELECT", np.array([False, True]), _FLOATS, _OTHERS, shape=(2, 4), dtype=np.float32
+        "SELECT", np.array([False, True]), _FLOATS, _OTHER_FLOATS, shape=(2, 4), dtype=np.float32
     ),
     "SELECT of square rows": _case(
         "SELECT",
@@ -143,8 +145,8 @@ _CASES = {
     "STRIDED_SLICE backwards": _case(
         "STRIDED_SLICE", _IMAGE, _i(1, 2, 3), _i(-9, 0, -9), _i(-1, -1, -3), shape=(2, 2, 2)
     ),
-    "SUB": _case("SUB", _FLOATS, _OTHERS),
-    "SUB with RELU6": _case("SUB", _FLOATS, _OTHERS, fusedActivationFunction=3),
+    "SUB": _case("SUB", _FLOATS, _OTHER_FLOATS),
+    "SUB with RELU6": _case("SUB", _FLOATS, _OTHER_FLOATS, fusedActivationFunction=3),
     "SUM": _case("SUM", _IMAGE, _i(2, 0), shape=(3,)),
     "TRANSPOSE": _case("TRANSPOSE", _IMAGE, _i(2, 0, 1), shape=(4, 2, 3)),
 }

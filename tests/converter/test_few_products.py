@@ -27,7 +27,7 @@ def _layer(rng, size, taps, channels, outputs, pads="VALID", stride=1) -> tuple[
 
 
 # Taps, input and output channels of layers.
-_FEW = [
+_FEW_PRODUCTS = [
     ((1, 1), 1, 300),
     ((1, 1), 16, 300),
     ((1, 3), 5, 64),
@@ -42,7 +42,7 @@ _FEW = [
     ((3, 3), 8, 8),
     ((5, 5), 3, 16),
 ]
-_MORE = [
+_MORE_PRODUCTS = [
     ((1, 1), 17, 1),
     ((1, 1), 64, 5),
     ((1, 9), 2, 64),
@@ -57,7 +57,7 @@ _MORE = [
 
 
 @pytest.mark.parametrize("pads", ["VALID", "SAME", "ones"])
-@pytest.mark.parametrize(("taps", "channels", "outputs"), _FEW)
+@pytest.mark.parametrize(("taps", "channels", "outputs"), _FEW_PRODUCTS)
 def test_few_products_stay_with_the_host(taps, channels, outputs, pads, rng):
     net, x, y = _layer(rng, (8, 9), taps, channels, outputs, pads)
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
@@ -70,7 +70,7 @@ def test_few_products_stay_with_the_host(taps, channels, outputs, pads, rng):
 
 
 @pytest.mark.parametrize("pads", ["VALID", "SAME", "ones"])
-@pytest.mark.parametrize(("taps", "channels", "outputs"), _MORE)
+@pytest.mark.parametrize(("taps", "channels", "outputs"), _MORE_PRODUCTS)
 def test_more_products_are_binary(taps, channels, outputs, pads, rng):
     net, x, y = _layer(rng, (8, 9), taps, channels, outputs, pads)
     assert convert_and_compare(net, y, inputs=[edges(rng, *x.shape)]).kinds == _QUANTIZED

@@ -124,18 +124,18 @@ def test_a_constant_of_huge_shape(net):
     _refused(net.finish(net.op("Add", net.input(1, 2), huge)), "constants of less than 2 GB")
 
 
-_MANY = np.array(1 << 28, np.int64)
+_HUGE = np.array(1 << 28, np.int64)
 
 
 @pytest.mark.parametrize(
     ("kind", "inputs", "attributes"),
     [
-        ("Tile", (np.float32([1]), _MANY.reshape(1)), {}),
-        ("Range", (np.int64(0), _MANY, np.int64(1)), {}),
-        ("OneHot", (np.int64([1, 2]), _MANY, np.float32([0, 1])), {}),
-        ("Pad", (np.float32([1]), np.array([0, _MANY])), {}),
+        ("Tile", (np.float32([1]), _HUGE.reshape(1)), {}),
+        ("Range", (np.int64(0), _HUGE, np.int64(1)), {}),
+        ("OneHot", (np.int64([1, 2]), _HUGE, np.float32([0, 1])), {}),
+        ("Pad", (np.float32([1]), np.array([0, _HUGE])), {}),
         ("MatMul", (np.ones((1 << 14, 1), np.float32), np.ones((1, 1 << 14), np.float32)), {}),
-        ("HannWindow", (_MANY,), {}),
+        ("HannWindow", (_HUGE,), {}),
     ],
 )
 def test_constants_that_would_take_the_memory(net, kind, inputs, attributes):

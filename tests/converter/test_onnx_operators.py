@@ -330,10 +330,11 @@ def test_zeros_at_signs_are_counted(net, rng):
     x = net.op("Sign", net.conv(net.input(1, 4, 4, 4), weights), name="/act/Sign")
     content = net.finish(net.conv(x, signs(rng, 8, 32, 3, 3), name="/conv/Conv"))
     remarks = larq_engine.convert_onnx(content, sign_of_zero="+1").report.remarks
-    told = "Random inputs met zeros that sign_of_zero is for: 16 of 512 values at 'act'."
-    assert told in remarks
+    remark = "Random inputs met zeros that sign_of_zero is for: 16 of 512 values at 'act'."
+    assert remark in remarks
     assert (
-        told not in larq_engine.convert_onnx(content, sign_of_zero="+1", check=False).report.remarks
+        remark
+        not in larq_engine.convert_onnx(content, sign_of_zero="+1", check=False).report.remarks
     )
 
 
@@ -505,7 +506,7 @@ def test_rounding_of_a_straight_through_estimator_is_in_the_border(net, rng, tim
 
 
 # Operators of constants, none of which the converter has a formula of; their results fit (4, 6, 6).
-_OF_CONSTANTS = {
+_CONSTANT_OPERATORS = {
     "CumSum": (np.float32([1, 2, 4, 1, 1, 0]), np.int64(0)),
     "Einsum": (np.float32([[1, 2], [0, 1]]), np.ones((2, 6), np.float32)),
     "Log": (np.float32([1, 2, 4, 8, 16, 0.5]),),
@@ -519,11 +520,11 @@ _OF_CONSTANTS = {
 }
 
 
-@pytest.mark.parametrize("kind", _OF_CONSTANTS)
+@pytest.mark.parametrize("kind", _CONSTANT_OPERATORS)
 def test_constants_are_computed(net, rng, kind):
     """Their values are in the file, and the operators that compute them are gone."""
     attributes = {"equation": "ij,jk->k"} if kind == "Einsum" else {}
-    made = net.op(kind, *_OF_CONSTANTS[kind], outputs=1 + (kind == "TopK"), **attributes)
+    made = net.op(kind, *_CONSTANT_OPERATORS[kind], outputs=1 + (kind == "TopK"), **attributes)
     content = net.finish(net.op("Mul", _image(net), made[0] if kind == "TopK" else made))
     compare(content, [steps(rng, 1, 4, 6, 6)])
     assert _kinds(float_model(content)) == ["MUL"]

@@ -1,6 +1,6 @@
-"""Layers take in zeros around signs before layers with a stride, as PyTorch's exports have them.
+"""Binary layers take in the PADs that PyTorch's exports have before layers with a stride.
 
-The image may be NCHW, and the TRANSPOSEs before the layer stand on either side of the pads.
+The image may be NCHW: then TRANSPOSEs stand before or after the PAD.
 """
 
 from collections.abc import Callable

@@ -13,18 +13,18 @@ from tests.converter.graphs import convert_and_compare
 from tests.converter.random_graphs import random_graph
 
 _SEEDS = 4000
-_AT_ONCE = 20
-_TIMES = 5  # seeds without --full
+_SEEDS_PER_CASE = 20
+_SAMPLED_CASES = 5  # without --full
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    firsts = samples.choose(metafunc.config, range(0, _SEEDS, _AT_ONCE), _TIMES)
+    firsts = samples.choose(metafunc.config, range(0, _SEEDS, _SEEDS_PER_CASE), _SAMPLED_CASES)
     metafunc.parametrize("first", firsts)
 
 
 def test_random_graphs(first: int) -> None:
     found: Counter[str] = Counter()
-    for seed in range(first, first + _AT_ONCE):
+    for seed in range(first, first + _SEEDS_PER_CASE):
         made = random_graph(seed)
         try:
             converted = convert_and_compare(made.net, *made.outputs, inputs=[made.data()])

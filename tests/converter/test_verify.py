@@ -142,9 +142,9 @@ def test_legal_reshape():
 _BROKEN: dict[str, tuple[Callable[[Graph], None], str]] = {
     "order": (_swap, "LceBconv2d .* before it is made"),
     "no reader": (_forget_reader, "ADD .* does not know its reader"),
-    "no maker": (_read_what_no_one_makes, "ADD .* reads 'lost' before it is made"),
-    "other maker": (_steal_output, "LceQuantize .* has another producer"),
-    "two makers": (_make_twice, "ADD .* is made twice"),
+    "no producer": (_read_what_no_one_makes, "ADD .* reads 'lost' before it is made"),
+    "other producer": (_steal_output, "LceQuantize .* has another producer"),
+    "two producers": (_make_twice, "ADD .* is made twice"),
     "input made": (_make_an_input, "ADD .* 'x' is made twice"),
     "constant made": (_set(0, data=np.zeros(1)), "LceQuantize .* writes the constant"),
     "no output": (_lose_output, "nothing makes the output 'lost'"),
@@ -205,7 +205,7 @@ def test_operators_that_only_a_replaced_one_needed_go_with_it():
 
 
 def test_value_in_place_of_an_operator():
-    """The operator's readers read the value; makers of its inputs stay if others read them."""
+    """The operator's readers read the value; producers of its inputs stay if others read them."""
     graph = _graph()
     pool, reader = graph.ops[2:4]
     value = pool.inputs[0]

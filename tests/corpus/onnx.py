@@ -27,7 +27,7 @@ from tests.corpus.outcomes import blames_converter, difference, reason
 
 # Largest error of operators that round, as a share of the largest result.
 _ROUNDING = 1e-5
-_MOST = 150  # letters of a reason
+_MAX_REASON = 150  # characters
 
 
 @dataclass
@@ -70,13 +70,13 @@ def try_graph(seed: int) -> Outcome:
         if blames_converter(error):
             outcome.wrong = f"converting it: {error}"
         else:
-            outcome.refused = reason(str(error), _MOST)
+            outcome.refused = reason(str(error), _MAX_REASON)
         return outcome
     except Exception as error:
         outcome.wrong = f"converting it: {type(error).__name__}: {error}"
         return outcome
     outcome.layers.update(
-        f"{layer.became}" + (f": {reason(layer.reason, _MOST)}" if layer.reason else "")
+        f"{layer.became}" + (f": {reason(layer.reason, _MAX_REASON)}" if layer.reason else "")
         for layer in converted.report.layers
     )
     try:

@@ -29,16 +29,17 @@ from tests.corpus.outcomes import blames_converter, difference, reason
 from tests.torch.random_modules import CHANNELS, SIZES, RandomModule, RandomModules
 
 _BATCHES = (1, 2, 9)
-# Refusals cost another conversion of the rest, so more parts are no faster.
-PARTS = 8
+# Networks that are converted together. A refusal costs another conversion of the rest, so larger
+# groups are no faster.
+GROUP_SIZE = 8
 # One of this many groups is converted with the check.
-GROUPS = 16
+GROUPS_PER_CHECK = 16
 # Largest error of means, and of sums beyond 24 bits, as a share of the largest result.
 _ROUNDING = 1e-5
-# Names of steps that mostly make a file of one size. Beside other networks they would cost several
-# conversions until it is known which of the networks has them.
+# Names of steps that mostly make a file of one size. In a group with other networks, several
+# conversions would be needed to find which of the networks has such a step.
 _OF_ONE_SIZE = ("slice: half", "slice: pairs", "pool, rounded up")
-_MOST = 300  # letters of a reason
+_MAX_REASON = 300  # characters
 
 
 @dataclass
@@ -71,11 +72,11 @@ class _Options:
 
     @classmethod
     def of(cls, seed: int) -> "_Options":
-        group = seed // PARTS
+        group = seed // GROUP_SIZE
         return cls(
             flattens=group % 4 == 1,
             open_batch=group % 4 in (1, 2),
-            check=group % GROUPS == 0,
+            check=group % GROUPS_PER_CHECK == 0,
             sign_of_zero="-1" if group % 8 < 4 else "+1",
         )
 
@@ -250,19 +251,19 @@ def _expected(net: torch.nn.Module, x: torch.Tensor) -> np.ndarray | None:
 
 @contextlib.contextmanager
 def small_networks():
-    """Makes small layers stand for large ones, and resizes files that were not checked."""
-    places = [
+    """Lets layers of any size become binary, and lets files that were not checked be resized."""
+    replaced = [
         (rules_binary, "_has_few_products", lambda layer: False),
         (reader, "NOT_COMPARED", ""),
         (other_sizes, "NOT_COMPARED", ""),
     ]
-    before = [getattr(module, name) for module, name, _ in places]
-    for module, name, value in places:
+    before = [getattr(module, name) for module, name, _ in replaced]
+    for module, name, value in replaced:
         setattr(module, name, value)
     try:
         yield
     finally:
-        for (module, name, _), value in zip(places, before, strict=True):
+        for (module, name, _), value in zip(replaced, before, strict=True):
             setattr(module, name, value)
 
 
@@ -272,13 +273,14 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the first; others follow")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    # Exports make millions of objects that live; looking at them again and again took 15 % of time.
+    # Exports make millions of objects that stay alive; garbage collection of them took 15 % of the
+    # time.
     gc.set_threshold(200_000, 50, 1000)
     outcome = Outcome()
     done, first, end = 0, options.seed, options.seed + options.count
     with contextlib.suppress(KeyboardInterrupt), small_networks():  # the counts so far are printed
         while first < end:
-            after = min(end, (first // PARTS + 1) * PARTS)
+            after = min(end, (first // GROUP_SIZE + 1) * GROUP_SIZE)
             try_group(range(first, after), outcome)
             if not done:
                 gc.freeze()  # packages that were imported
@@ -290,7 +292,7 @@ def main() -> int:
     for title, table in (("of one size", outcome.fixed), ("refused", outcome.refused)):
         reasons: dict[str, list[int]] = {}
         for seed, text in table.items():
-            reasons.setdefault(reason(text, _MOST), []).append(seed)
+            reasons.setdefault(reason(text, _MAX_REASON), []).append(seed)
         print(f"\n{title}:")
         for text, seeds in sorted(reasons.items(), key=lambda reason: -len(reason[1])):
             print(f"{len(seeds):8} {text} (seeds {', '.join(map(str, seeds[:4]))})")

@@ -107,13 +107,13 @@ _SLOPES = {
 
 
 def activate(name: str | None, x: Array) -> tuple[Array, Gradient]:
-    """Computes a broken line through 0."""
+    """Computes an activation that is linear in pieces and 0 at 0."""
     parts = (np.minimum(x + 1, 0), np.clip(x, -1, 0), np.clip(x, 0, 1), np.maximum(x - 1, 0))
     slopes = _SLOPES[name]
-    places = np.searchsorted([-1, 0, 1], x)
+    pieces = np.searchsorted([-1, 0, 1], x)
     return (
         sum(slope * part for slope, part in zip(slopes, parts, strict=True)),
-        lambda dy: dy * np.take(slopes, places),
+        lambda dy: dy * np.take(slopes, pieces),
     )
 
 
@@ -242,12 +242,12 @@ def _convolution(
     y = np.zeros((len(x), *outputs, kernel.shape[-1]))
     taps = []
     for tap in itertools.product(*map(range, window)):
-        places = [
+        pieces = [
             slice(int(t * d), int(t * d + (n - 1) * s + 1), int(s))
             for t, d, n, s in zip(tap, dilation, outputs, strides, strict=True)
         ]
         for group in range(groups):
-            read = (slice(None), *places, slice(group * depth, (group + 1) * depth))
+            read = (slice(None), *pieces, slice(group * depth, (group + 1) * depth))
             made = (Ellipsis, slice(group * channels, (group + 1) * channels))
             taps.append((read, made, (*tap, slice(None), made[1])))
     for read, made, weights in taps:

@@ -50,10 +50,10 @@ def test_all_names_of_larq():
         ours = vars(getattr(lq, name))
         missing |= {f"{name}.{each}" for each in public_names(theirs) if each not in ours}
     table = PAGE.read_text().split("What is left out of larq's public names:")[1].split("\n\n")[1]
-    told = {
+    documented = {
         each for row in table.splitlines() for each in re.findall(r"`([\w.]+)`", row.split("|")[1])
     }
-    assert missing == told
+    assert missing == documented
 
 
 def parameters(layer):

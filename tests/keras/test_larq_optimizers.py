@@ -100,7 +100,8 @@ def float64():
         *(tf.keras.backend.set_floatx, tf.keras.mixed_precision.set_global_policy),
         *(keras.config.set_floatx, keras.config.set_dtype_policy),
     )
-    # Layers use the policy, which is made of the type when it is first read, and stays.
+    # Layers use the policy. It is made from the type when it is first read, and does not follow the
+    # type later: so both are set.
     for set_type in setters:
         set_type("float64")
     yield

@@ -12,7 +12,7 @@ from larq_engine.converter.torch_reader.comparing import compare_with_torch
 from larq_engine.converter.torch_reader.exporting import Resized, export
 from larq_engine.converter.torch_reader.forced_run import ForcedRun
 from larq_engine.converter.torch_reader.lowering import lower
-from larq_engine.converter.torch_reader.signs import write_signs
+from larq_engine.converter.torch_reader.signs import rewrite_signs
 from larq_engine.converter.torch_reader.zeros import choose_zero
 
 ERROR = SignOfZero.read("error")
@@ -54,7 +54,7 @@ def test_double_precision_excuses_no_jump(form):
     torch.manual_seed(0)
     module, x = Steps(_STEPS[form]).eval(), torch.randn(2, 16)
     exported = export(module, (x,))
-    run = ForcedRun(exported.original, write_signs(exported.rewritten, ERROR).jumps, {})
+    run = ForcedRun(exported.original, rewrite_signs(exported.rewritten, ERROR).jumps, {})
     precise = run.in_double((x,), ("output_0",))
     assert precise
     with torch.no_grad():
@@ -81,7 +81,7 @@ def test_a_cast_to_whole_numbers_is_followed():
     torch.manual_seed(0)
     module = Quantizer().eval()
     exported = export(module, (torch.randint(-2, 3, (4, 64)).float(),))
-    jumps = write_signs(exported.rewritten, ERROR).jumps
+    jumps = rewrite_signs(exported.rewritten, ERROR).jumps
     lowered = lower(exported, channels_last=False, slices={})
     compared, _ = compare_with_torch(module, Resized(module, exported), jumps, lowered)
     assert "and 1 output agree" in compared
@@ -97,7 +97,7 @@ def test_a_sign_that_is_not_found_in_the_file_is_told():
     module = Steps(torch.sign).eval()
     exported = export(module, (torch.randn(1, 16),))
     choice = SignOfZero.read("+1")
-    signs = write_signs(exported.rewritten, choice)
+    signs = rewrite_signs(exported.rewritten, choice)
     lowered = lower(exported, channels_last=False, slices={})
     (remark,) = choose_zero(replace(lowered, nodes={}), signs, choice)[2]
     assert remark.startswith("sign_of_zero was not given to a sign that was not found in the file")

@@ -4,17 +4,17 @@ import random
 
 import pytest
 
-from tests.corpus.torch import GROUPS, PARTS, Outcome, small_networks, try_group
+from tests.corpus.torch import GROUP_SIZE, GROUPS_PER_CHECK, Outcome, small_networks, try_group
 
 _NETWORKS = 3
 
 
 @pytest.mark.parametrize("kind", range(3), ids=["checked", "of one size", "open batch"])
 def test_random_modules(kind, request):
-    """The networks are of one group; the first of each 16 groups is converted with the check."""
+    """Converts networks of a random group, whose number decides the options of the conversion."""
     draw = random.Random(request.config.getoption("--sample"))
-    group = draw.randrange(1 << 20) * GROUPS + kind + (draw.choice([0, 4]) if kind else 0)
-    first, count = group * PARTS, 2 if kind == 0 else _NETWORKS
+    group = draw.randrange(1 << 20) * GROUPS_PER_CHECK + kind + (draw.choice([0, 4]) if kind else 0)
+    first, count = group * GROUP_SIZE, 2 if kind == 0 else _NETWORKS
     outcome = Outcome()
     with small_networks():
         try_group(range(first, first + count), outcome)

@@ -16,7 +16,7 @@ from larq_engine.converter.options import SignOfZero
 from larq_engine.converter.torch_reader import comparing
 from larq_engine.converter.torch_reader.exporting import Resized, export
 from larq_engine.converter.torch_reader.lowering import lower
-from larq_engine.converter.torch_reader.signs import write_signs
+from larq_engine.converter.torch_reader.signs import rewrite_signs
 
 X = torch.randn(1, 3, 8, 8)
 
@@ -233,7 +233,7 @@ def parts():
     torch.manual_seed(1)
     module = Net().eval()
     exported = export(module, (torch.randn(1, 32, 8, 8),))
-    signs = write_signs(exported.rewritten, SignOfZero.read("error"))
+    signs = rewrite_signs(exported.rewritten, SignOfZero.read("error"))
     resized = Resized(module, exported)
     return module, resized, signs.jumps, lower(exported, channels_last=False, slices={})
 
@@ -265,7 +265,7 @@ def test_the_comparison_finds_another_sign_of_zero():
     torch.manual_seed(1)
     module, x = Net().eval(), torch.randint(-1, 2, (1, 32, 8, 8)).float()
     exported = export(module, (x,))
-    jumps = write_signs(exported.rewritten, SignOfZero.read("error")).jumps
+    jumps = rewrite_signs(exported.rewritten, SignOfZero.read("error")).jumps
     lowered = lower(exported, channels_last=False, slices={})
     first = next(op for op in lowered.model.graphs[0].ops if op.kind == "ADD")
     constant = first.inputs[1]

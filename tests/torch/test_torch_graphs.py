@@ -9,7 +9,7 @@ from larq_engine.converter.options import SignOfZero
 from larq_engine.converter.torch_reader.exporting import export
 from larq_engine.converter.torch_reader.folding import fold_constants
 from larq_engine.converter.torch_reader.nodes import kind
-from larq_engine.converter.torch_reader.signs import write_signs
+from larq_engine.converter.torch_reader.signs import rewrite_signs
 from larq_engine.converter.torch_reader.straight_through import remove_straight_through
 from tests.torch.networks import InPlaceSign, PolynomialSign
 
@@ -75,7 +75,7 @@ SIGNS = {
 def test_signs_are_written_alike(form):
     module = Function(SIGNS[form])
     graph_module = graph_of(module)
-    found = write_signs(graph_module, ERROR)
+    found = rewrite_signs(graph_module, ERROR)
     assert [name for name in kinds(graph_module) if "clone" not in name] == CANONICAL_SIGN
     assert torch.equal(graph_module(EDGES), module(EDGES))
     assert len(found.jumps) == 1 and not found.plain
@@ -84,7 +84,7 @@ def test_signs_are_written_alike(form):
 def test_a_sign_the_other_way_round():
     module = Function(lambda x: torch.where(x <= 0, 1.0, -1.0))
     graph_module = graph_of(module)
-    write_signs(graph_module, ERROR)
+    rewrite_signs(graph_module, ERROR)
     assert kinds(graph_module) == [*CANONICAL_SIGN, "aten.neg.default"]
     assert torch.equal(graph_module(EDGES), module(EDGES))
 
@@ -104,7 +104,7 @@ NO_SIGNS = {
 def test_what_is_no_sign_stays(form):
     module = Function(NO_SIGNS[form])
     graph_module = graph_of(module)
-    write_signs(graph_module, ERROR)
+    rewrite_signs(graph_module, ERROR)
     assert torch.equal(graph_module(EDGES), module(EDGES))
 
 
@@ -114,7 +114,7 @@ def test_a_sign_of_three_values_stays():
     The value for 0 is chosen later, in the file, if it matters.
     """
     graph_module = graph_of(nn.Sequential(nn.ReLU(), Function(torch.sign)))
-    found = write_signs(graph_module, SignOfZero.read("+1"))
+    found = rewrite_signs(graph_module, SignOfZero.read("+1"))
     assert torch.equal(graph_module(EDGES), torch.sign(torch.relu(EDGES)))
     assert [sign.layer for sign in found.plain.values()] == ["1"]
     assert {*found.jumps} == {*found.plain}
@@ -131,7 +131,7 @@ class Weighted(nn.Module):
 
 def test_weights_without_zeros_have_a_sign():
     graph_module = graph_of(Weighted([-0.5, 0.25]), torch.ones(3, 2))
-    found = write_signs(graph_module, ERROR)
+    found = rewrite_signs(graph_module, ERROR)
     fold_constants(graph_module)
     assert kinds(graph_module) == ["aten.mul.Tensor"] and not found.constants
     assert torch.equal(graph_module(torch.ones(3, 2)), torch.tensor([[-1.0, 1.0]] * 3))
@@ -140,15 +140,15 @@ def test_weights_without_zeros_have_a_sign():
 def test_weights_with_a_zero_are_asked_about():
     graph_module = graph_of(Weighted([-0.5, 0.0]), torch.ones(3, 2))
     with pytest.raises(ConversionError, match=r"1 of 2 constants.*sign_of_zero"):
-        write_signs(graph_module, ERROR)
-    (zero,) = write_signs(graph_module, SignOfZero.read("-1")).constants.values()
+        rewrite_signs(graph_module, ERROR)
+    (zero,) = rewrite_signs(graph_module, SignOfZero.read("-1")).constants.values()
     assert zero == -1
     assert torch.equal(graph_module(torch.ones(3, 2)), torch.full((3, 2), -1.0))
 
 
 def test_weights_of_0_and_1():
     graph_module = graph_of(Weighted([0.5, 0.0]), torch.ones(3, 2))
-    write_signs(graph_module, ERROR)
+    rewrite_signs(graph_module, ERROR)
     assert torch.equal(graph_module(torch.ones(3, 2)), torch.tensor([[1.0, 0.0]] * 3))
 
 
@@ -167,7 +167,7 @@ class InPlace(Weighted):
 
 def test_weights_changed_in_place_by_themselves_are_constants():
     graph_module = graph_of(InPlace([-0.5, 0.25]), torch.ones(3, 2))
-    write_signs(graph_module, ERROR)
+    rewrite_signs(graph_module, ERROR)
     fold_constants(graph_module)
     assert kinds(graph_module) == ["aten.mul.Tensor"]
     assert torch.equal(graph_module(torch.ones(3, 2)), torch.tensor([[-1.0, 1.0]] * 3))
@@ -225,5 +225,5 @@ def test_what_is_not_straight_through_stays(form):
 def test_a_polynomial_for_gradients_goes():
     graph_module = graph_of(PolynomialSign())
     remove_straight_through(graph_module)
-    write_signs(graph_module, ERROR)
+    rewrite_signs(graph_module, ERROR)
     assert kinds(graph_module) == ["aten.sign.default"]

@@ -103,14 +103,14 @@ def test_a_sign_beside_one_of_two_values():
     assert converted.report.remarks == (
         "torch.sign(0) is +1 here and 0 in PyTorch, in 'layers.plain'.",
     )
-    told = re.search(
+    remark = re.search(
         r"(\d+) of (\d+) values at 'layers.plain'\. Outputs are up to (\S+) off those of the "
         r"module as it is, which are up to (\S+)\.",
         converted.report.self_check,
     )
     largest = max(np.abs(value).max() for value in expected.values())
-    assert told is not None, converted.report.self_check
-    assert [float(number) for number in told.groups()] == [zeros, 2 * x.numel(), off, largest]
+    assert remark is not None, converted.report.self_check
+    assert [float(number) for number in remark.groups()] == [zeros, 2 * x.numel(), off, largest]
 
 
 @pytest.mark.parametrize("sign_of_zero", ["+1", "-1"])

@@ -297,8 +297,8 @@ def test_an_open_batch_of(form):
     module = make().eval()
     converted = larq_engine.convert_torch(module, torch.randn(1, *shape), open_batch=True)
     assert "and for batches of " in converted.report.self_check
-    told = "2, 9. A batch of 1 was not compared" if form == "rows dealt anew" else "1, 2, 9."
-    assert told in converted.report.self_check
+    expected = "2, 9. A batch of 1 was not compared" if form == "rows dealt anew" else "1, 2, 9."
+    assert expected in converted.report.self_check
     model = larq_engine.Interpreter(converted)
     for batch in (8, 1, 2, 9):
         model.resize([(batch, *shape)])  # else other batches may run sample by sample

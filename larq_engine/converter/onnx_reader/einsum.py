@@ -13,7 +13,7 @@ from larq_engine.converter.onnx_reader.weighted import product
 
 
 def einsum(call: Call) -> Value:
-    """Makes an Einsum of one or two operands, each with a different letter for every dimension."""
+    """Makes an Einsum of one or two operands, if no letter occurs twice in an operand."""
     equation = call.text("equation", "").replace(" ", "")
     given, arrow, wanted = equation.partition("->")
     letters = given.split(",")
@@ -36,11 +36,11 @@ def einsum(call: Call) -> Value:
     if len(operands) == 1:
         x, names = _summed(call, operands[0], letters[0], wanted)
         return _in_order(call, call.net.value(x), names, wanted)
-    (a, of_a), (b, of_b) = (
+    (a, a_letters), (b, b_letters) = (
         _summed(call, operand, names, wanted + letters[1 - n])
         for n, (operand, names) in enumerate(zip(operands, letters, strict=True))
     )
-    return _multiplied(call, a, of_a, b, of_b, wanted)
+    return _multiplied(call, a, a_letters, b, b_letters, wanted)
 
 
 def _summed(call: Call, x: Array | Value, names: str, kept: str) -> tuple[Array | Value, str]:
@@ -52,14 +52,14 @@ def _summed(call: Call, x: Array | Value, names: str, kept: str) -> tuple[Array 
 
 
 def _multiplied(
-    call: Call, a: Array | Value, of_a: str, b: Array | Value, of_b: str, wanted: str
+    call: Call, a: Array | Value, a_letters: str, b: Array | Value, b_letters: str, wanted: str
 ) -> Value:
     """Makes a product of matrices: [batch, left, inner] times [batch, inner, right]."""
-    batch = "".join(name for name in of_a if name in of_b and name in wanted)
-    inner = "".join(name for name in of_a if name in of_b and name not in wanted)
-    left = "".join(name for name in of_a if name not in of_b)
-    right = "".join(name for name in of_b if name not in of_a)
-    sizes = dict(zip(of_a + of_b, a.shape + b.shape, strict=True))
+    batch = "".join(name for name in a_letters if name in b_letters and name in wanted)
+    inner = "".join(name for name in a_letters if name in b_letters and name not in wanted)
+    left = "".join(name for name in a_letters if name not in b_letters)
+    right = "".join(name for name in b_letters if name not in a_letters)
+    sizes = dict(zip(a_letters + b_letters, a.shape + b.shape, strict=True))
 
     def size(names: str) -> int:
         opens = [name for name in names if sizes[name] == OPEN]
@@ -70,15 +70,16 @@ def _multiplied(
     stack = [sizes[name] for name in batch]
     # If there is one matrix, an open batch can stay a dimension of its own.
     rows = [size(left)] if batch or not left else [sizes[name] for name in left]
-    a = _laid(call, a, of_a, batch + left + inner, (*stack, *rows, size(inner)))
-    b = _laid(call, b, of_b, batch + inner + right, (*stack, size(inner), size(right)))
+    a = _arranged(call, a, a_letters, batch + left + inner, (*stack, *rows, size(inner)))
+    b = _arranged(call, b, b_letters, batch + inner + right, (*stack, size(inner), size(right)))
     made = product(call, call.net.value(a), b, None)
     names = batch + left + right
     whole = bring(call.net, made, tuple(sizes[name] for name in names))
     return _in_order(call, whole, names, wanted)
 
 
-def _laid(call: Call, x: Array | Value, names: str, wanted: str, shape: Shape) -> Array | Value:
+def _arranged(call: Call, x: Array | Value, names: str, wanted: str, shape: Shape) -> Array | Value:
+    """Returns an operand with its dimensions in another order, and then in another shape."""
     turn = [names.index(name) for name in wanted]
     if isinstance(x, np.ndarray):
         return x.transpose(turn).reshape(shape)

@@ -78,7 +78,7 @@ class GraphBuilder:
         # The results of Sign, and the signs of constants.
         self.plain_signs: dict[Tensor, PlainSign] = {}
         self.constant_signs: list[PlainSign] = []
-        self.makers: dict[Tensor, Op] = {}
+        self.producers: dict[Tensor, Op] = {}
         self._reordered: dict[Any, Value] = {}
 
     def input(self, name: str, shape: Shape, dtype: str, order: tuple[int, ...]) -> Value:
@@ -89,16 +89,16 @@ class GraphBuilder:
     def output(self, name: str, value: Value) -> None:
         """Makes a value an output of the graph, in the order that it has."""
         tensor = value.tensor
-        if tensor not in self.makers or tensor in self.outputs:
+        if tensor not in self.producers or tensor in self.outputs:
             # A tensor that is an input or another output has its own name already.
             tensor = self.reshape(tensor, value.lies)
         tensor.name = name
-        maker = self.makers[tensor]
-        for number, given in enumerate(maker.inputs):
+        producer = self.producers[tensor]
+        for number, given in enumerate(producer.inputs):
             if given is not None and given.is_constant:
                 # The constant tells the layer, as the output's name does not.
-                name = name_tensor(maker.layer, maker.kind)
-                maker.inputs[number] = Tensor(name, given.shape, given.dtype, data=given.data)
+                name = name_tensor(producer.layer, producer.kind)
+                producer.inputs[number] = Tensor(name, given.shape, given.dtype, data=given.data)
                 break
         self.outputs.append(tensor)
 
@@ -124,7 +124,7 @@ class GraphBuilder:
         if options is None and kind in _OPTIONS:
             options = schema.make_options(_OPTIONS[kind])
         self.ops.append(Op(kind, list(inputs), [result], options, layer=self.layer))
-        self.makers[result] = self.ops[-1]
+        self.producers[result] = self.ops[-1]
         return result
 
     def _tensor(self, name: str, shape: Shape, dtype: str) -> Tensor:

@@ -25,8 +25,8 @@ def max_pool(call: Call) -> Value:
     image = as_image(call.net, x)
     if windows.is_padded and not windows.is_same:
         # Pads must be below all values. After a relu, 0 is enough, and hosts pad faster with it.
-        maker = call.net.makers.get(image)
-        is_relu = maker is not None and excludes_negative(maker.known.clamp)
+        producer = call.net.producers.get(image)
+        is_relu = producer is not None and excludes_negative(producer.known.clamp)
         lowest = 0.0 if is_relu else float(np.finfo(np.float32).min)
         image = padded(call.net, image, _image_shape(x, windows), windows, lowest)
     return _pool(call, "MAX_POOL_2D", image, windows)
@@ -94,7 +94,7 @@ def global_pool(kind: str) -> Callable[[Call], Value]:
 
 
 def reduce(kind: str, before: str = "", after: str = "") -> Callable[[Call], Value]:
-    """Returns a maker that reduces `before` of the values, and applies `after` to the result."""
+    """Returns a function that reduces `before` of the values, and applies `after` to the result."""
 
     def make(call: Call) -> Value:
         x = call.value()
@@ -134,7 +134,7 @@ def log_sum_exp(call: Call) -> Value:
 
 
 def arg(kind: str) -> Callable[[Call], Value]:
-    """Returns a maker of ArgMax or ArgMin, which give the first of several places."""
+    """Returns a function that makes ArgMax or ArgMin, which find the first of equal values."""
 
     def make(call: Call) -> Value:
         x = call.value()

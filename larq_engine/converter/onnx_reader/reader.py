@@ -49,8 +49,8 @@ def onnx_to_tflite(source: OnnxSource, options: Options) -> FloatFile:
         fixed = NOT_COMPARED
         remarks = making.remarks()
         if options.check:
-            if told := count_zeros(made, making.chosen):
-                remarks += (told,)
+            if remark := count_zeros(made, making.chosen):
+                remarks += (remark,)
             fixed = compare_other_sizes(model, made, lambda other: _Making(other, options).graph())
     return FloatFile(content, remarks=remarks, fixed_sizes=fixed)
 

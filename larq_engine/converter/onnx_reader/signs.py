@@ -12,7 +12,7 @@ from larq_engine.converter.onnx_reader.graph_builder import GraphBuilder
 from larq_engine.converter.onnx_reader.layout import Value, closed
 from larq_engine.converter.onnx_reader.moving import OPEN_SIZE
 from larq_engine.converter.sign_values import uniform
-from larq_engine.converter.third_values import PlainSign, third_value
+from larq_engine.converter.third_values import PlainSign, third_value_error
 
 # The c in sign(sign(x) + c), which is +1 for 0.
 _SHIFT = np.array(0.1, np.float32)
@@ -136,11 +136,11 @@ def _seen(net: GraphBuilder, condition: Array | Value, other: Array | Value) -> 
     """
     if not isinstance(condition, Value) or not isinstance(other, Value):
         return other
-    test, select = net.makers.get(condition.tensor), net.makers.get(other.tensor)
+    test, select = net.producers.get(condition.tensor), net.producers.get(other.tensor)
     if test is None or select is None or select.kind != "SELECT_V2":
         return other
     held, taken, _ = select.inputs
-    opposite = net.makers.get(held) if held is not None else None
+    opposite = net.producers.get(held) if held is not None else None
     is_opposite = (
         opposite is not None
         and opposite.kind == _OPPOSITES.get(test.kind)
@@ -215,7 +215,7 @@ def fold_sign(call: Call, x: Array) -> Array:
         return result
     wanted = call.sign_of_zero.of(sign.layer)
     if wanted is None:
-        raise third_value(sign, f"{zeros.sum()} of {x.size} constants")
+        raise third_value_error(sign, f"{zeros.sum()} of {x.size} constants")
     return np.where(zeros, np.float32(wanted), result)
 
 

@@ -162,11 +162,11 @@ _ROWS = {
     "Shape": Row(moving.shape_of, moves=True),
 }
 
-_OF_QUANTIZERS = {"BipolarQuant", "Quant"}
+_QUANTIZER_KINDS = {"BipolarQuant", "Quant"}
 
 
 def find_row(domain: str, kind: str) -> Row | None:
-    expected = QUANTIZERS if kind in _OF_QUANTIZERS else STANDARD
+    expected = QUANTIZERS if kind in _QUANTIZER_KINDS else STANDARD
     return _ROWS.get(kind) if domain == expected else None
 
 

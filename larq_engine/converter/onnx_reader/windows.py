@@ -13,7 +13,7 @@ from larq_engine.converter.padding import is_size_free, same_pads
 
 Pair = tuple[int, int]
 
-# Files have no larger numbers.
+# The largest number that a .tflite file can hold.
 _MOST = (1 << 31) - 1
 
 
@@ -55,7 +55,7 @@ class Windows:
 
     @property
     def is_same(self) -> bool:
-        """Tells whether SAME pads as the model does, at all sizes if the model's pads are fixed."""
+        """Tells whether SAME gives the model's pads, for every image size if the pads are fixed."""
         return all(
             axis.is_same and (self.follows_size or is_size_free(axis.taps, axis.stride))
             for axis in self.axes

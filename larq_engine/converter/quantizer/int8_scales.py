@@ -1,4 +1,4 @@
-"""Finds the scale of each tensor of the islands."""
+"""Finds the scales of the int8 values of the islands."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,89 +16,96 @@ from larq_engine.converter.quantizer.scales import (
 from larq_engine.converter.quantizer.table import Scale, int8_form, is_layer
 
 # The scale that represents the +1 and -1 of an LceDequantize exactly.
-_OF_SIGNS = Quantization((1 / 127,), (0,))
+_SIGN_SCALE = Quantization((1 / 127,), (0,))
 
 
 @dataclass(frozen=True)
-class Place:
-    """A float tensor as int8: rounded down for signs, or to the nearest for all other readers."""
+class Int8Value:
+    """A float tensor as int8.
+
+    Attributes:
+        tensor: The float tensor.
+        rounds_down: Whether values are rounded down, which keeps their signs, or to the nearest.
+    """
 
     tensor: Tensor
     rounds_down: bool
 
 
-class Places:
-    """Scales of all places; places that an operator requires to be alike have the same one."""
+class Int8Scales:
+    """The scales of all int8 values. Some operators require that several values share one."""
 
     def __init__(self, graph: Graph, islands: Islands, ranges: Mapping[Tensor, Range]) -> None:
         self._islands = islands
         self._ranges = ranges
-        self._group: dict[Place, list[Place]] = {}
-        self._scales: dict[Place, Quantization] = {}
-        self._being_found: set[Place] = set()
+        self._group: dict[Int8Value, list[Int8Value]] = {}
+        self._scales: dict[Int8Value, Quantization] = {}
+        self._being_found: set[Int8Value] = set()
         for op in graph.ops:
             if op in islands.ops and _scale(op) is Scale.SAME:
                 first, *others = self._all(op)
                 for other in others:
                     self._join(first, other)
 
-    def made(self, tensor: Tensor) -> Place:
-        """Returns the place where an operator of an island writes a tensor."""
-        return Place(tensor, tensor in self._islands.signed)
+    def written(self, tensor: Tensor) -> Int8Value:
+        """Returns the value that an operator of an island writes for a tensor."""
+        return Int8Value(tensor, tensor in self._islands.signed)
 
-    def read(self, op: Op, tensor: Tensor) -> Place:
-        """Returns the place where an operator reads a tensor.
+    def read(self, op: Op, tensor: Tensor) -> Int8Value:
+        """Returns the value that an operator reads for a tensor.
 
         It is rounded down only if the operator moves values, and signs are taken of its output.
         """
         form = int8_form(op)
         moves_signs = form is not None and form.moves and op.output in self._islands.signed
-        return Place(tensor, moves_signs and tensor in self._islands.signed)
+        return Int8Value(tensor, moves_signs and tensor in self._islands.signed)
 
-    def scale(self, place: Place) -> Quantization:
-        """Returns the scale and zero point of a place."""
-        group = self._members(place)
+    def scale(self, value: Int8Value) -> Quantization:
+        """Returns the scale and zero point of a value."""
+        group = self._members(value)
         if group[0] not in self._scales:
             self._being_found.update(group)
             self._scales[group[0]] = self._find(group)
             self._being_found.difference_update(group)
         return self._scales[group[0]]
 
-    def range(self, place: Place) -> Range:
-        """Returns the range that samples showed of a place, and of all with the same scale."""
-        seen = [self._seen(member.tensor) for member in self._members(place)]
+    def range(self, value: Int8Value) -> Range:
+        """Returns the range of a value in the samples, and of all values with the same scale."""
+        seen = [self._seen(member.tensor) for member in self._members(value)]
         return Range(min(one.low for one in seen), max(one.high for one in seen))
 
     def _seen(self, tensor: Tensor) -> Range:
         return Range.of(tensor.data) if tensor.data is not None else self._ranges[tensor]
 
-    def _all(self, op: Op) -> list[Place]:
-        return [*(self.read(op, t) for t in values(op)), *(self.made(t) for t in op.outputs)]
+    def _all(self, op: Op) -> list[Int8Value]:
+        return [*(self.read(op, t) for t in values(op)), *(self.written(t) for t in op.outputs)]
 
-    def _members(self, place: Place) -> list[Place]:
-        return self._group.setdefault(place, [place])
+    def _members(self, value: Int8Value) -> list[Int8Value]:
+        return self._group.setdefault(value, [value])
 
-    def _join(self, first: Place, second: Place) -> None:
+    def _join(self, first: Int8Value, second: Int8Value) -> None:
         group, other = self._members(first), self._members(second)
         if group is not other:
             group += other
-            for place in other:
-                self._group[place] = group
+            for value in other:
+                self._group[value] = group
 
-    def _find(self, group: list[Place]) -> Quantization:
-        makers = [place.tensor.producer for place in group]
-        fixed = {form.fixed for op in makers if op in self._islands.ops if (form := int8_form(op))}
+    def _find(self, group: list[Int8Value]) -> Quantization:
+        producers = [value.tensor.producer for value in group]
+        fixed = {
+            form.fixed for op in producers if op in self._islands.ops if (form := int8_form(op))
+        }
         known = fixed - {None}
-        if len(known) == 1 and all(_keeps_fixed(op, self._islands) for op in makers):
+        if len(known) == 1 and all(_keeps_fixed(op, self._islands) for op in producers):
             (only,) = known
             assert only is not None
             return only
-        maker = makers[0]
-        if len(group) == 1 and maker is not None and maker.kind == "LceDequantize":
-            return _OF_SIGNS
+        producer = producers[0]
+        if len(group) == 1 and producer is not None and producer.kind == "LceDequantize":
+            return _SIGN_SCALE
         seen = self.range(group[0])
         found = quantize_range(seen.low, seen.high)
-        least = max((self._least(op) for op in makers if op in self._islands.ops), default=0.0)
+        least = max((self._least(op) for op in producers if op in self._islands.ops), default=0.0)
         if found.scale[0] < least:
             low = min(seen.low, 0.0)
             found = quantize_range(low, max(seen.high, low + 255 * least))
@@ -109,15 +116,15 @@ class Places:
         assert op is not None
         if op.kind in ("ADD", "SUB"):
             read = [self.read(op, tensor) for tensor in values(op)]
-            known = (place for place in read if place not in self._being_found)
-            return least_sum_scale(self.scale(place).scale[0] for place in known)
+            known = (value for value in read if value not in self._being_found)
+            return least_sum_scale(self.scale(value).scale[0] for value in known)
         if not is_layer(op):
             return 0.0
         weights, (data,) = op.inputs[1], values(op)
-        place = self.read(op, data)
-        if weights is None or weights.data is None or place in self._being_found:
+        value = self.read(op, data)
+        if weights is None or weights.data is None or value in self._being_found:
             return 0.0
-        return least_output_scale(float(np.abs(weights.data).max()), self.scale(place))
+        return least_output_scale(float(np.abs(weights.data).max()), self.scale(value))
 
 
 def _scale(op: Op) -> Scale | None:

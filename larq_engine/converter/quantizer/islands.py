@@ -28,7 +28,7 @@ PRODUCTS_A_TAP = 512
 # products for a value. Their int8 time, as a share of float with VNNI and with only AVX2: 0.29 and
 # 0.87 for 147 products (7x7 taps of 3 channels, to 64), 0.36 and 0.70 for 49, 0.50 and 1.25 for 27.
 _FEW_CHANNELS = 4
-_PRODUCTS_OF_FEW = 48
+_PRODUCTS_OF_FEW_CHANNELS = 48
 
 # Fewest products of an island for each value that it reads from float or writes to float. With only
 # AVX2, XNNPACK multiplies int8 no faster than floats. From float to float, int8 then takes 1.4 of
@@ -205,7 +205,7 @@ def gains(op: Op) -> bool:
     taps = math.prod(weights.shape[1:-1])
     channels = weights.shape[-1]
     if op.kind == "CONV_2D" and channels <= _FEW_CHANNELS:
-        return taps * channels >= _PRODUCTS_OF_FEW
+        return taps * channels >= _PRODUCTS_OF_FEW_CHANNELS
     return weights.elements >= PRODUCTS_A_TAP * taps
 
 

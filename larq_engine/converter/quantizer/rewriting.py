@@ -15,8 +15,8 @@ from larq_engine.converter import lce_ops, schema
 from larq_engine.converter.graph import Array, FloatLayer, Graph, Op, Quantization, Tensor
 from larq_engine.converter.options import Options
 from larq_engine.converter.quantizer.calibration import Range
+from larq_engine.converter.quantizer.int8_scales import Int8Scales, Int8Value
 from larq_engine.converter.quantizer.islands import Ends, Islands
-from larq_engine.converter.quantizer.places import Place, Places
 from larq_engine.converter.quantizer.scales import quantize_weights, to_int8
 from larq_engine.converter.quantizer.table import int8_form, is_layer, value_positions
 from larq_engine.converter.rules_binary import why_not_binary
@@ -49,18 +49,18 @@ class Rewriter:
         self._islands = islands
         self._ranges = ranges
         self._options = options
-        self._places = Places(graph, islands, ranges)
-        self._int8: dict[Place, Tensor] = {}
-        self._halves: list[Op] = []
+        self._scales = Int8Scales(graph, islands, ranges)
+        self._int8: dict[Int8Value, Tensor] = {}
+        self._half_steps: list[Op] = []
         self._found: list[Quantized] = []
 
     def rewrite(self, ends: Ends) -> list[Quantized]:
         """Rewrites the graph and returns its int8 tensors."""
         for op in [op for op in self._graph.ops if op in self._islands.ops]:
             self._graph.replace(op, self._as_int8(op))
-        for half in self._halves:
-            for reader in dict.fromkeys(half.output.consumers):
-                self._give_half(half, reader)
+        for addition in self._half_steps:
+            for reader in dict.fromkeys(addition.output.consumers):
+                self._drop_half_step(addition, reader)
         if ends.inputs:
             for x in self._graph.inputs:
                 self._quantize_input(x)
@@ -78,10 +78,12 @@ class Rewriter:
         for index in value_positions(op):
             tensor = op.inputs[index]
             assert tensor is not None
-            inputs[index] = self._read(tensor, self._places.read(op, tensor), before)
+            inputs[index] = self._read(tensor, self._scales.read(op, tensor), before)
         outputs = [self._make(tensor) for tensor in op.outputs]
         after = [
-            made for q, y in zip(outputs, op.outputs, strict=True) for made in self._give(q, y)
+            made
+            for q, y in zip(outputs, op.outputs, strict=True)
+            for made in self._dequantize(q, y)
         ]
         if form.fixed is not None and outputs[0].quantization != form.fixed:
             own = outputs[0].like(f"{op.name}/own_scale", quantization=form.fixed)
@@ -98,37 +100,40 @@ class Rewriter:
         return [*before, new, *after]
 
     def _make(self, tensor: Tensor) -> Tensor:
-        return self._new(tensor, self._places.made(tensor))
+        return self._new(tensor, self._scales.written(tensor))
 
-    def _new(self, tensor: Tensor, place: Place) -> Tensor:
-        quantization, seen = self._places.scale(place), self._places.range(place)
+    def _new(self, tensor: Tensor, value: Int8Value) -> Tensor:
+        quantization, seen = self._scales.scale(value), self._scales.range(value)
         q = tensor.like(f"{tensor.name}/int8", dtype="INT8", quantization=quantization)
-        self._int8[place] = q
+        self._int8[value] = q
         self._found.append(Quantized(q, seen))
         return q
 
-    def _read(self, tensor: Tensor, place: Place, before: list[Op]) -> Tensor:
+    def _read(self, tensor: Tensor, value: Int8Value, before: list[Op]) -> Tensor:
         if tensor.data is not None:
-            quantization = self._places.scale(place)
+            quantization = self._scales.scale(value)
             data = to_int8(tensor.data, quantization)
             return tensor.like("", dtype="INT8", quantization=quantization, data=data)
-        if place not in self._int8:
-            before.append(Op("QUANTIZE", [tensor], [self._new(tensor, place)]))
-        return self._int8[place]
+        if value not in self._int8:
+            before.append(Op("QUANTIZE", [tensor], [self._new(tensor, value)]))
+        return self._int8[value]
 
-    def _give(self, q: Tensor, y: Tensor) -> list[Op]:
+    def _dequantize(self, q: Tensor, y: Tensor) -> list[Op]:
         """Returns operators that make the float values; they are removed if nothing reads these."""
-        if not self._places.made(y).rounds_down:
+        if not self._scales.written(y).rounds_down:
             return [Op("DEQUANTIZE", [q], [y], version=2)]
         assert q.quantization is not None
         floor = y.like(f"{y.name}/floor")
         half = lce_ops.constant(np.array([q.quantization.scale[0] / 2], np.float32))
-        self._halves.append(_add(floor, half, y))
-        return [Op("DEQUANTIZE", [q], [floor], version=2), self._halves[-1]]
+        self._half_steps.append(_add(floor, half, y))
+        return [Op("DEQUANTIZE", [q], [floor], version=2), self._half_steps[-1]]
 
-    def _give_half(self, half: Op, reader: Op) -> None:
-        """Removes the addition of half a step if the reader needs no half, or moves it."""
-        floor, size = half.inputs[0], half.inputs[1]
+    def _drop_half_step(self, addition: Op, reader: Op) -> None:
+        """Lets a reader do without the addition of half a step.
+
+        A sign does not need the half step. Where another value is added, that value takes it in.
+        """
+        floor, size = addition.inputs[0], addition.inputs[1]
         assert floor is not None and size is not None
         if lce_ops.takes_sign(reader):
             self._graph.replace(reader, [replace(reader, inputs=[floor])])
@@ -136,7 +141,7 @@ class Rewriter:
             return
         for index in (0, 1):
             other = reader.inputs[1 - index]
-            if reader.inputs[index] is not half.output or other is None:
+            if reader.inputs[index] is not addition.output or other is None:
                 continue
             more = other.like(f"{other.name}/with_half")
             fused = fuse_affine(_add(other, size, more), self._graph, self._options)
@@ -167,7 +172,7 @@ class Rewriter:
             None if bias is None else bias.data,
             data.quantization,
             output.quantization,
-            rounds_down=self._places.made(op.output).rounds_down,
+            rounds_down=self._scales.written(op.output).rounds_down,
         )
         new = list(inputs)
         new[1] = _per_channel(found.weights, "INT8", found.scale, axis)
@@ -180,9 +185,9 @@ class Rewriter:
         """Makes one QUANTIZE the only reader of an input."""
         if x.dtype != "FLOAT32" or not x.consumers:
             return
-        place = Place(x, rounds_down=False)
+        value = Int8Value(x, rounds_down=False)
         before: list[Op] = []
-        q = self._read(x, place, before)
+        q = self._read(x, value, before)
         (quantize,) = before or [op for op in x.consumers if op.output is q]
         if x.consumers != [quantize] or any(x is output for output in self._graph.outputs):
             y = x.like(f"{x.name}/dequantized")
@@ -200,7 +205,7 @@ class Rewriter:
         if y.dtype != "FLOAT32" or op is None or op.kind == "DEQUANTIZE":
             return
         x = y.like(f"{y.name}/float")
-        q = self._new(y, Place(y, rounds_down=False))
+        q = self._new(y, Int8Value(y, rounds_down=False))
         outputs = [x if made is y else made for made in op.outputs]
         ends = [Op("QUANTIZE", [x], [q]), Op("DEQUANTIZE", [q], [y], version=2)]
         for end in ends:

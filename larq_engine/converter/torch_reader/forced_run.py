@@ -1,6 +1,6 @@
-"""Runs an exported module with the file's values at its jumps, and compares the two.
+"""Runs an exported module with the file's values at its jumps, and compares the results.
 
-No other values of the file are put into the module: it computes everything else itself.
+Only the values at jumps are the file's: the module computes everything else itself.
 """
 
 import copy
@@ -16,19 +16,21 @@ from larq_engine.converter.torch_reader.nodes import kind
 from larq_engine.converter.torch_reader.packages import import_torch
 from larq_engine.converter.torch_reader.signs import Jump
 
-# Largest rounding between two signs, and behind the last, as a share of a tensor's largest value.
-# PyTorch's own results for a Bi-Real Net are 2e-7 off those in double precision.
-_REACH = 1e-4
+# Largest effect of rounding on a tensor between two signs or after the last one, as a share of the
+# tensor's largest value. PyTorch's own results for a Bi-Real Net are 2e-7 off those in double
+# precision.
+_ROUNDING = 1e-4
 
-# If that is too little, the bound is this many times the difference of PyTorch's own results in
-# float32 and in double precision. PyTorch adds sums up in some 16 parts. So its rounding is about a
-# quarter of that of a kernel that adds one term after the other. The other factor of four is a
+# Where PyTorch itself rounds more, the bound is this many times the difference of its results in
+# float32 and in double precision. PyTorch adds up a sum in some 16 parts. So its rounding is about
+# a quarter of that of a kernel that adds one term after the other. The other factor of four is a
 # margin, as only one run is measured.
-_TIMES_PYTORCH = 16
+_PYTORCH_FACTOR = 16
 
-# If results differ by more than this share of the largest value, rounding is not the cause: a place
-# without a value in the file, such as the index of the largest value, jumped in double precision.
-_MOST = 1e-2
+# Rounding never explains a difference of more than this share of the largest value. Then the run in
+# double precision took another value at a jump that has no value in the file, such as the index of
+# the largest value.
+_MAX_ROUNDING = 1e-2
 
 
 @dataclass(frozen=True)
@@ -73,15 +75,17 @@ class ForcedRun:
         precise = precise or {}
         problems: list[str] = []
 
-        def check(node: Any, jump: Jump, seen: "_Seen", result: Any, got: Any, theirs: Any) -> None:
-            reach = _reach(seen.size, precise.get(node.name))
+        def check(
+            node: Any, jump: Jump, before: "_BeforeJump", result: Any, got: Any, file_before: Any
+        ) -> None:
+            bound = _rounding_bound(before.size, precise.get(node.name))
             differs = got != result
-            wrong = differs & ~(seen.distance.abs() <= reach) & ~seen.distance.isnan()
+            wrong = differs & ~(before.distance.abs() <= bound) & ~before.distance.isnan()
             if jump.rounds:
-                wrong |= (got.double() - result.double()).abs() > 1 + reach  # more than a step
-            if theirs is not None:
+                wrong |= (got.double() - result.double()).abs() > 1 + bound  # more than a step
+            if file_before is not None:
                 # Both have the sign of 0 there, so rounding is no excuse.
-                wrong |= differs & (seen.distance == 0) & (theirs == 0)
+                wrong |= differs & (before.distance == 0) & (file_before == 0)
             if wrong.any():
                 problems.append(
                     f"expected the .tflite file to have the signs of '{node.name}', got others in "
@@ -105,8 +109,8 @@ class ForcedRun:
         found: dict[str, Any] = {}
         module = _in_double(torch, self._graph_module)
 
-        def keep(node: Any, jump: Jump, seen: "_Seen", *rest: Any) -> None:
-            found[node.name] = seen.size
+        def keep(node: Any, jump: Jump, before: "_BeforeJump", *rest: Any) -> None:
+            found[node.name] = before.size
 
         try:
             with torch.no_grad():
@@ -116,7 +120,7 @@ class ForcedRun:
         found.update((_output(name), value) for name, value in zip(names, outputs, strict=True))
         return found
 
-    def _run(self, graph_module: Any, inputs: tuple[Any, ...], see: Any) -> list[Any]:
+    def _run(self, graph_module: Any, inputs: tuple[Any, ...], on_jump: Any) -> list[Any]:
         torch: Any = import_torch()
         jumps, forced = self._jumps, self._forced
         places = {jump.node: jump for jump in jumps.values()}
@@ -130,15 +134,15 @@ class ForcedRun:
                 if node.name not in places:
                     return result
                 jump = places[node.name]
-                seen = before_jump(self, node, jump, jumps)
+                before = before_jump(self, node, jump, jumps)
                 if node.name in forced:
-                    found = _as_module_has_it(torch, forced[node.name], result)
+                    found = _in_module_order(torch, forced[node.name], result)
                 else:
-                    found = _find_equal(torch, forced.values(), result, seen)
+                    found = _find_equal(torch, forced.values(), result, before)
                 if found is None:
                     return result
-                got, theirs = found
-                see(node, jump, seen, result, got, theirs)
+                got, file_before = found
+                on_jump(node, jump, before, result, got, file_before)
                 return got
 
         run = Run(graph_module, garbage_collect_values=False)
@@ -146,8 +150,8 @@ class ForcedRun:
         return list(torch.utils._pytree.tree_leaves(run.run(*inputs)))
 
 
-def _as_module_has_it(torch: Any, given: Forced, like: Any) -> tuple[Any, Any] | None:
-    """Returns the file's value at a jump and that before it, as the module has them.
+def _in_module_order(torch: Any, given: Forced, like: Any) -> tuple[Any, Any] | None:
+    """Returns the file's values at a jump and before it, in the module's order of dimensions.
 
     Returns None if the shapes differ.
     """
@@ -158,20 +162,20 @@ def _as_module_has_it(torch: Any, given: Forced, like: Any) -> tuple[Any, Any] |
         return None
     # At a sign for which sign_of_zero was chosen, the file differs from the module at 0.
     before = given.before if given.jump.zero is None else None
-    theirs = None if before is None else torch.from_numpy(np.array(before)).permute(order)
-    return value.permute(order).contiguous(), theirs
+    file_before = None if before is None else torch.from_numpy(np.array(before)).permute(order)
+    return value.permute(order).contiguous(), file_before
 
 
 def _find_equal(
-    torch: Any, known: Iterable[Forced], result: Any, seen: "_Seen"
+    torch: Any, known: Iterable[Forced], result: Any, before: "_BeforeJump"
 ) -> tuple[Any, Any] | None:
-    """Returns the value for a jump that has none in the file: that of an equal jump, or None.
+    """Finds a value for a jump that has none in the file: that of another, equal jump, or None.
 
     Two jumps count as equal if they differ only where rounding decides.
     """
-    found = [_as_module_has_it(torch, given, result) for given in known]
-    reach = _reach(seen.size)
-    near = seen.distance.abs() <= reach
+    found = [_in_module_order(torch, given, result) for given in known]
+    bound = _rounding_bound(before.size)
+    near = before.distance.abs() <= bound
     equal = [
         pair for pair in found if pair is not None and not bool(((pair[0] != result) & ~near).any())
     ]
@@ -179,27 +183,32 @@ def _find_equal(
 
 
 @dataclass(frozen=True)
-class _Seen:
-    """A distance that is 0 where a value jumps, and a value with the size of what was rounded."""
+class _BeforeJump:
+    """The values before a jump.
+
+    Attributes:
+        distance: How far a value is from where it jumps.
+        size: A value as large as what was rounded.
+    """
 
     distance: Any
     size: Any
 
 
-def before_jump(run: Any, node: Any, jump: Jump, jumps: Mapping[str, Jump]) -> _Seen:
-    """Returns the distance and the size at the node that an interpreter is running."""
+def before_jump(run: Any, node: Any, jump: Jump, jumps: Mapping[str, Jump]) -> _BeforeJump:
+    """Returns the values before the jump at the node that an interpreter is running."""
     torch = import_torch()
     if jump.value:
         name = jumps[jump.value].node if jump.value in jumps else jump.value
         value = next(v for n, v in run.env.items() if n.name == name)
-        return _Seen(value, value)
+        return _BeforeJump(value, value)
     args, _ = run.fetch_args_kwargs_from_env(node)
     if jump.rounds:
         x = args[0]
         is_half = kind(node).startswith("aten.round.")
-        return _Seen(x - x.floor() - 0.5 if is_half else x - x.round(), x)
+        return _BeforeJump(x - x.floor() - 0.5 if is_half else x - x.round(), x)
     value = torch.as_tensor(args[0]) - args[1]
-    return _Seen(value, value)
+    return _BeforeJump(value, value)
 
 
 def _output(name: str) -> str:
@@ -238,14 +247,14 @@ def _find_order(value: Any, like: Any) -> tuple[int, ...] | None:
     return min(orders, key=lambda order: int((value.permute(order) != like).sum()))
 
 
-def _reach(value: Any, precise: Any = None) -> float:
+def _rounding_bound(value: Any, precise: Any = None) -> float:
     """Returns how far rounding may move a value."""
     largest = largest_size(value)
-    reach = _REACH * largest
+    bound = _ROUNDING * largest
     if precise is None or precise.shape != value.shape:
-        return reach
-    further = _TIMES_PYTORCH * largest_size(value - precise)
-    return max(reach, further) if further <= _MOST * largest else reach
+        return bound
+    further = _PYTORCH_FACTOR * largest_size(value - precise)
+    return max(bound, further) if further <= _MAX_ROUNDING * largest else bound
 
 
 def largest_size(value: Any) -> float:
@@ -263,8 +272,8 @@ def difference(expected: Any, got: Any, precise: Any = None) -> str:
     rest, theirs = expected[~finite].numpy(), got[~finite].numpy()
     if not np.array_equal(rest, theirs, equal_nan=True):
         return "infinities or NaN are in other places"
-    reach = _reach(expected, precise)
+    bound = _rounding_bound(expected, precise)
     furthest = largest_size((expected - got)[finite])
-    if furthest <= reach:
+    if furthest <= bound:
         return ""
-    return f"values are off by up to {furthest:.2g}, where rounding reaches {reach:.2g}"
+    return f"values are off by up to {furthest:.2g}, where rounding reaches {bound:.2g}"

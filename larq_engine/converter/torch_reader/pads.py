@@ -1,6 +1,6 @@
 """Rewrites pads that repeat parts of an image, or that cut it, as slices of the image.
 
-For such pads, litert_torch writes masks and ends that fit only the example's size.
+For these pads, litert_torch writes masks and bounds that fit only the example's size.
 """
 
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ _END = 2**63 - 1
 
 
 def write_pads(module: Any) -> None:
-    """Replaces circular pads, replicating ones of more than a pixel, and negative constant ones.
+    """Replaces circular pads, replicating pads wider than a pixel, and negative constant pads.
 
-    litert_torch supports reflecting pads, and replicating ones of a pixel.
+    litert_torch supports reflecting pads, and replicating pads of one pixel.
     """
     graph = module.graph
     for node in list(graph.nodes):

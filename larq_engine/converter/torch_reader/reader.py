@@ -27,7 +27,7 @@ from larq_engine.converter.torch_reader.packages import import_litert_torch, imp
 from larq_engine.converter.torch_reader.pads import write_pads
 from larq_engine.converter.torch_reader.pools import held_pool, write_pools
 from larq_engine.converter.torch_reader.quiet import quiet_torch
-from larq_engine.converter.torch_reader.signs import Signs, write_signs
+from larq_engine.converter.torch_reader.signs import Signs, rewrite_signs
 from larq_engine.converter.torch_reader.slices import Slices, read_slices
 from larq_engine.converter.torch_reader.straight_through import remove_straight_through
 from larq_engine.converter.torch_reader.zeros import choose_zero
@@ -110,7 +110,7 @@ def _held_numbers(resized: Resized, choice: SignOfZero, slices: Slices, lowered:
 
 def _rewrite(exported: Exported, choice: SignOfZero) -> Signs:
     remove_straight_through(exported.rewritten)
-    signs = write_signs(exported.rewritten, choice)
+    signs = rewrite_signs(exported.rewritten, choice)
     write_pads(exported.rewritten)
     write_pools(exported.rewritten)
     fold_constants(exported.rewritten)

@@ -1,17 +1,20 @@
 """Rewrites signs in the one form that all later steps know.
 
-A sign of x that is +1 for 0 becomes sign(sign(x) + 0.5); one that is -1 for 0, sign(sign(x) - 0.5).
-litert_torch can move channels past these operators, and the converter recognises them. torch.sign
-itself has three values. The module may turn 0 into another value (x.sign() + (x == 0), a mask, a
-choice). Otherwise the sign stays as it is, except for weights of which some are 0: these need the
-option sign_of_zero. All other signs are chosen in the file (third_values.py).
+A sign of x that is +1 for 0 becomes sign(sign(x) + 0.5). A sign that is -1 for 0 becomes
+sign(sign(x) - 0.5). litert_torch can move channels past these operators, and the converter
+recognises them.
+
+torch.sign has three values: it is 0 for 0. If the module turns this 0 into +1 or -1, as x.sign() +
+(x == 0) does, the whole expression is rewritten. If it does not, signs of weights of which some are
+0 are rewritten as the option sign_of_zero says. All other signs of three values stay as they are
+here: third_values.py rewrites them in the file.
 """
 
 from dataclasses import dataclass, replace
 from typing import Any
 
 from larq_engine.converter.options import SignOfZero
-from larq_engine.converter.third_values import PlainSign, third_value
+from larq_engine.converter.third_values import PlainSign, third_value_error
 from larq_engine.converter.torch_reader.folding import Constants
 from larq_engine.converter.torch_reader.nodes import (
     JOINED,
@@ -44,12 +47,12 @@ class Jump:
 
     Attributes:
         node: The name of the node that jumps.
-        value: The name of the node that is 0 at the jump; "" for a comparison or a rounding, for
-            which its inputs show that.
-        zero: Its value for 0 in the file, if that differs from the module's.
-        negated: Whether the file has the negative.
-        layer: Its name in `sign_of_zero`.
-        rounds: Whether it jumps from one whole number to the next.
+        value: The name of the node that is 0 at the jump. It is "" for a comparison or a rounding,
+            where the inputs show how far the jump is.
+        zero: The value for 0 in the file, if it differs from the module's.
+        negated: Whether the file has the negative of the module's sign.
+        layer: The name of the sign's layer in `sign_of_zero`.
+        rounds: Whether the node jumps from one whole number to the next.
     """
 
     node: str
@@ -66,8 +69,8 @@ class Signs:
 
     Attributes:
         jumps: The jumps, by the names of nodes in the graph.
-        plain: Those of the jumps that are signs of three values, by the same names.
-        constants: Signs of weights that got another value for 0, with this value.
+        plain: The jumps that are signs of three values, by the same names.
+        constants: For each sign of weights whose value for 0 was changed, the new value.
     """
 
     jumps: dict[str, Jump]
@@ -75,8 +78,8 @@ class Signs:
     constants: dict[PlainSign, float]
 
 
-def write_signs(module: Any, sign_of_zero: SignOfZero) -> Signs:
-    """Rewrites the signs in a graph.
+def rewrite_signs(module: Any, sign_of_zero: SignOfZero) -> Signs:
+    """Rewrites the signs in a module's graph.
 
     Raises:
         ConversionError: A sign of weights has three values, and no value was chosen for 0.
@@ -99,26 +102,28 @@ def write_signs(module: Any, sign_of_zero: SignOfZero) -> Signs:
     graph.eliminate_dead_code()
     plain = [node for node in graph.nodes if kind(node) in PLAIN_SIGNS and not is_ours(node)]
     sign_of_zero.check_layers(map(module_path, plain))
-    chosen = _choose(graph, plain, constants, sign_of_zero)
+    chosen = _choose_for_weights(graph, plain, constants, sign_of_zero)
     graph.eliminate_dead_code()
     module.recompile()
     for node in graph.nodes:
         jump = _other_jump(node)
         if jump is not None:
             jumps[node.name] = jump
-    left = {node.name: node for node in graph.nodes}
-    three = {
-        n.name: _plain_sign(n) for n in plain if n.name in left and not constants.is_constant(n)
+    remaining = {node.name: node for node in graph.nodes}
+    three_valued = {
+        node.name: _plain_sign(node)
+        for node in plain
+        if node.name in remaining and not constants.is_constant(node)
     }
-    jumps |= {name: Jump(name, left[name].args[0].name) for name in three}
-    jumps = {name: jump for name, jump in jumps.items() if name in left}
+    jumps |= {name: Jump(name, remaining[name].args[0].name) for name in three_valued}
+    jumps = {name: jump for name, jump in jumps.items() if name in remaining}
     # The module still has the nodes that were joined.
     jumps |= {
         f"joined {name}": replace(jump, node=name)
         for jump in jumps.values()
         for name in joined.get(jump.node, ())
     }
-    return Signs(jumps, three, chosen)
+    return Signs(jumps, three_valued, chosen)
 
 
 def _other_jump(node: Node) -> Jump | None:
@@ -135,10 +140,10 @@ def _other_jump(node: Node) -> Jump | None:
     return Jump(node.name, rounds=True)
 
 
-def _choose(
+def _choose_for_weights(
     graph: Any, plain: list[Node], constants: Constants, sign_of_zero: SignOfZero
 ) -> dict[PlainSign, float]:
-    """Chooses a value for weights of 0, unless no weight is negative: then there are two values."""
+    """Chooses the sign of weights that are 0; there is no choice if no weight is negative."""
     chosen: dict[PlainSign, float] = {}
     for node in plain:
         if not constants.is_constant(node):
@@ -149,7 +154,7 @@ def _choose(
             continue
         zero = sign_of_zero.of(sign.layer)
         if zero is None:
-            raise third_value(sign, f"{zeros} of {x.numel()} constants")
+            raise third_value_error(sign, f"{zeros} of {x.numel()} constants")
         _replace(graph, node, node.args[0], zero, 1.0)
         chosen[sign] = zero
     return chosen

@@ -15,8 +15,8 @@ from larq_engine.converter.torch_reader.nodes import COPIES, Node, copied, is_no
 
 Triple = tuple[float, float, float]
 
-# Value of uninitialized memory, which may be anything; computing with it gives any value again.
-_ANY = math.nan
+# Stands for a value that may be anything, such as that of uninitialized memory.
+_UNDEFINED = math.nan
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ def _sign(value: float) -> float:
 # Operators by a part of their names: ge stands for aten.ge.Scalar and aten.ge.Tensor.
 _ARITHMETIC: dict[str, Callable[..., float]] = {
     "add": operator.add,
-    "div": lambda a, b: a / b if b else _ANY,
+    "div": lambda a, b: a / b if b else _UNDEFINED,
     "eq": operator.eq,
     "ge": operator.ge,
     "gt": operator.gt,
@@ -60,8 +60,9 @@ def _cast(convert: Callable[[float], float]) -> Callable[[float], float]:
     return lambda value: value if math.isnan(value) else float(convert(value))
 
 
-# Casts to types that do not hold every value: True + True is True, and 0.5 becomes 0.
-_WHOLE: dict[str, Callable[[float], float]] = {
+# Casts to types that do not hold every value: the bool True + True is True, and the integer of 0.5
+# is 0.
+_INTEGER_CASTS: dict[str, Callable[[float], float]] = {
     "torch.bool": _cast(bool),
     "torch.uint8": _cast(lambda value: math.trunc(value) % 256),
     **{f"torch.int{bits}": _cast(math.trunc) for bits in (8, 16, 32, 64)},
@@ -90,9 +91,9 @@ class SignFinder:
     def _read(self, node: Node) -> ThreeValues | None:
         found = self._evaluate(node)
         dtype = str(getattr(node.meta.get("val"), "dtype", ""))
-        if found is None or dtype not in _WHOLE:
+        if found is None or dtype not in _INTEGER_CASTS:
             return found
-        negative, zero, positive = map(_WHOLE[dtype], found.values)
+        negative, zero, positive = map(_INTEGER_CASTS[dtype], found.values)
         return replace(found, values=(negative, zero, positive))
 
     def _evaluate(self, node: Node) -> ThreeValues | None:
@@ -104,7 +105,7 @@ class SignFinder:
         if short in _CASTS:
             return self.find(node.args[0])
         if short in _UNWRITTEN:
-            return _number(_ANY)
+            return _number(_UNDEFINED)
         if short in ("ones_like", "zeros_like"):
             return _number(1.0 if short == "ones_like" else 0.0)
         if short in ("full", "full_like"):

@@ -53,8 +53,8 @@ def choose_zero(
     for tensor, zero in chosen.items():
         name, layer = nodes[tensor], plain[tensor].layer
         jumps[name] = replace(jumps[name], zero=zero, layer=layer)
-    told = {**signs.constants, **{plain[tensor]: zero for tensor, zero in chosen.items()}}
-    remarks = describe_chosen("torch.sign", "PyTorch", told)
+    values_for_0 = {**signs.constants, **{plain[tensor]: zero for tensor, zero in chosen.items()}}
+    remarks = describe_chosen("torch.sign", "PyTorch", values_for_0)
     missing = [sign for name, sign in signs.plain.items() if name not in nodes.values()]
     if any(wanted) and any(tensor not in lowered.nodes for tensor in made):
         remarks += [
@@ -120,11 +120,11 @@ def describe_zeros(met: Sequence[ZerosMet]) -> list[str]:
         values.update(part.values)
     if not met:
         return []
-    told = describe_met("These inputs", zeros, values)
+    remark = describe_met("These inputs", zeros, values)
     if not zeros.total():
-        return [told]
+        return [remark]
     furthest, largest = max((part.furthest, part.largest) for part in met)
     return [
-        f"{told} Outputs are up to {furthest:.2g} off those of the module as it is, which are up "
+        f"{remark} Outputs are up to {furthest:.2g} off those of the module as it is, which are up "
         f"to {largest:.2g}."
     ]

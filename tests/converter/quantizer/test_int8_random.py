@@ -21,10 +21,10 @@ class _Random:
         self._values = [self._net.input(1, 8, 8, _CHANNELS)]
 
     def build(self, operators: int) -> bytes:
-        makers = [self._layer, self._binary, self._sum, self._affine, self._relu, self._pool]
-        makers += [self._layer, self._binary, self._joined, self._average]
+        builders = [self._layer, self._binary, self._sum, self._affine, self._relu, self._pool]
+        builders += [self._layer, self._binary, self._joined, self._average]
         for _ in range(operators):
-            self._values.append(makers[self._rng.integers(len(makers))]())
+            self._values.append(builders[self._rng.integers(len(builders))]())
         unread = self._values[-1]
         return self._net.finish(unread, self._pick())
 
@@ -82,11 +82,11 @@ def _is_legal(graph: Graph) -> None:
             assert len({tensor.dtype for tensor in tensors}) == 1
             assert len({tensor.quantization for tensor in tensors}) == 1
         if op.kind == "LceQuantize" and op.inputs[0].dtype == "INT8":
-            maker = op.inputs[0].producer
-            while maker is not None and maker.kind in ("MAX_POOL_2D", "CONCATENATION"):
-                maker = maker.inputs[0].producer
+            producer = op.inputs[0].producer
+            while producer is not None and producer.kind in ("MAX_POOL_2D", "CONCATENATION"):
+                producer = producer.inputs[0].producer
             # If no operator made the int8 value, it is an input that the caller rounded.
-            assert maker is None or maker.kind in ("CONV_2D", "LceBconv2d", "LceDequantize")
+            assert producer is None or producer.kind in ("CONV_2D", "LceBconv2d", "LceDequantize")
 
 
 @pytest.mark.parametrize("seed", range(40))

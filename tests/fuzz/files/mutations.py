@@ -36,7 +36,7 @@ Mutation = Callable[[Model, Random], str]
 
 OP_NAMES = {code: name for name, code in vars(schema.BuiltinOperator).items() if name.isupper()}
 _CUSTOM = schema.BuiltinOperator.CUSTOM
-_WHOLE = "model"  # parts that belong to no operator
+_NO_OPERATOR = "model"  # parts that belong to no operator
 _WORDS = (0, 1, 2, -1, 3, 4, 7, 8, 16, 127, 128, 255, 256, 65535, 65536, 46341, 2**31 - 1, -(2**31))
 _LONGS = (*_WORDS, 2**31, 2**32 - 1, 2**32, 2**40, 2**62, 2**63 - 1, -(2**63))
 _SIZES = (0, 1, 2, 3, 5, 31, 32, 33, 64, 1000, 65536, 2**20, 46341, 2**30, 2**31 - 1, -1, -2)
@@ -82,7 +82,7 @@ def _name_of_user(model: Model, graph: Graph, tensor: int) -> str:
     for operator in graph.operators or ():
         if tensor in (operator.inputs or ()) or tensor in (operator.outputs or ()):
             return op_name(model, operator)
-    return _WHOLE
+    return _NO_OPERATOR
 
 
 def _tensor(model: Model, graph: Graph, r: Random) -> tuple[Any, str]:
@@ -164,12 +164,14 @@ def _constant_written(model: Model, r: Random) -> str:
     elif constants and 0 <= tensor < len(graph.tensors) and r.random() < 0.5:
         graph.edit("tensors", tensor).buffer = graph.tensors[r.choice(constants)].buffer
     elif 0 <= tensor < len(graph.tensors):
-        model.buffers = Tables([*(model.buffers or ()), Buffer(data=r.randbytes(r.choice(_FEW)))])
+        model.buffers = Tables(
+            [*(model.buffers or ()), Buffer(data=r.randbytes(r.choice(_SMALL_SIZES)))]
+        )
         graph.edit("tensors", tensor).buffer = len(model.buffers) - 1
     return op_name(model, operator)
 
 
-_FEW = (1, 4, 16, 64, 512, 2048)
+_SMALL_SIZES = (1, 4, 16, 64, 512, 2048)
 
 
 def _constant_as_input(model: Model, r: Random) -> str:
@@ -248,7 +250,7 @@ def _graph_interface(model: Model, r: Random) -> str:
     choices = (*range(tensors), *range(tensors), tensors, -1, -2, 2**31 - 1)
     side = r.choice(("inputs", "outputs"))
     setattr(graph, side, _with(getattr(graph, side), r, choices))
-    return _WHOLE
+    return _NO_OPERATOR
 
 
 def _operators_moved(model: Model, r: Random) -> str:
@@ -350,7 +352,7 @@ def _subgraphs(model: Model, r: Random) -> str:
         graphs.append(r.choice(graphs))
         r.shuffle(graphs)
     model.subgraphs = Tables(graphs)
-    return _WHOLE
+    return _NO_OPERATOR
 
 
 # ---- Tensors -------------------------------------------------------------------------------------
@@ -505,7 +507,7 @@ def _type_everywhere(model: Model, r: Random) -> str:
             tensor.type = after
         tensors.append(tensor)
     graph.tensors = Tables(tensors)
-    return op_name(model, graph.operators[0]) if graph.operators else _WHOLE
+    return op_name(model, graph.operators[0]) if graph.operators else _NO_OPERATOR
 
 
 @_of_tensor
@@ -630,7 +632,7 @@ def _buffers(model: Model, r: Random) -> str:
     else:
         r.shuffle(buffers)
     model.buffers = Tables(buffers)
-    return _WHOLE
+    return _NO_OPERATOR
 
 
 # ---- Operators -----------------------------------------------------------------------------------
@@ -830,7 +832,7 @@ def _signatures(model: Model, r: Random) -> str:
                 maps.append(entry)
         setattr(signature, side, Tables(maps))
     model.signatureDefs = Tables(signatures)
-    return _WHOLE
+    return _NO_OPERATOR
 
 
 def _metadata(model: Model, r: Random) -> str:
@@ -839,14 +841,14 @@ def _metadata(model: Model, r: Random) -> str:
     model.metadata = Tables([*(model.metadata or ()), Metadata(name=name, buffer=buffer)])
     if r.random() < 0.2:
         model.metadataBuffer = (buffer, r.choice(_WORDS))
-    return _WHOLE
+    return _NO_OPERATOR
 
 
 def _names(model: Model, r: Random) -> str:
     graph = _graph(model, r)
     if r.random() < 0.1:
         graph.name = r.choice((*_NAMES, None))
-        return _WHOLE
+        return _NO_OPERATOR
     tensor, name = _tensor(model, graph, r)
     if name:
         tensor.name = r.choice((*_NAMES, None))
@@ -862,7 +864,7 @@ def _header(model: Model, r: Random) -> str:
     else:
         field = r.choice(("operatorCodes", "subgraphs", "buffers", "signatureDefs"))
         setattr(model, field, r.choice((None, Tables())))
-    return _WHOLE
+    return _NO_OPERATOR
 
 
 def _field_dropped(model: Model, r: Random) -> str:
@@ -872,7 +874,7 @@ def _field_dropped(model: Model, r: Random) -> str:
     if way == 0:
         field = r.choice(("tensors", "inputs", "outputs", "operators", "name"))
         setattr(graph, field, None)
-        return _WHOLE
+        return _NO_OPERATOR
     if way == 1:
         operator = _operator(model, graph, r)
         if operator is None:
