@@ -1,8 +1,7 @@
 """Measures the convolutions A to D against LCE, OpenVINO and XNNPACK: `python -m benchmarks.convs`.
 
-All contenders compute between floats. For larq_engine, layers from bits to floats and from bits to
-bits are measured, too: the less a layer does beside its product, the closer it can come to the
-limit.
+All contenders read and write floats. For larq_engine, layers that read bits, and layers that also
+write bits, are measured, too: a layer that does less beside its product comes closer to the limit.
 """
 
 from __future__ import annotations

@@ -43,10 +43,12 @@ def draw(runs: Mapping[str, Mapping[str, Any]]) -> bytes:
         for model in MODELS
         for core, run in runs.items()
     ]
-    told = "; ".join(f"{each.label}: {', '.join(bar.text for bar in each.bars)}" for each in bars)
+    description = "; ".join(
+        f"{each.label}: {', '.join(bar.text for bar in each.bars)}" for each in bars
+    )
     source = ", ".join(f"{core} at commit {run['commit']}" for core, run in runs.items())
     title = f"Milliseconds of an image in whole binarized models, one thread: {source}"
-    return svg.as_file(draw_bars(bars, title, told, lambda ms: f"{ms:g} ms"))
+    return svg.as_file(draw_bars(bars, title, description, lambda ms: f"{ms:g} ms"))
 
 
 def _bars(run: Mapping[str, Any], model: str) -> Iterator[Bar]:

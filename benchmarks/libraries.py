@@ -104,11 +104,11 @@ def compare(
     before, after = plug_ins
     times = []
     for _ in range(rounds):
-        opened = [Model(file, plug_in, threads, kernel) for plug_in in (before, after, before)]
-        image = np.random.default_rng(0).standard_normal(opened[0].input_shape, np.float32)
-        if not _are_alike(opened[0].predict(image), opened[1].predict(image), rounding):
+        models = [Model(file, plug_in, threads, kernel) for plug_in in (before, after, before)]
+        image = np.random.default_rng(0).standard_normal(models[0].input_shape, np.float32)
+        if not _are_alike(models[0].predict(image), models[1].predict(image), rounding):
             return (str(file), "", "outputs differ", "", "", "")
-        times.append(time_round(opened, image))
+        times.append(time_round(models, image))
     return (str(file), *compare_rounds(times))
 
 

@@ -12,7 +12,7 @@ LARQ_COPTS = [
     "-fvisibility-inlines-hidden",
 ]
 
-# For code that runs once in a run of the model, and not once for each value.
+# For code that runs once in a run of the model, not once for each value.
 SMALL_COPTS = LARQ_COPTS + ["-Os"]
 
 # gcc 12 vectorises the epilogues and packers only with -O3.
@@ -43,7 +43,7 @@ ISA_COPTS = {
     "fma": ["-mfma"],  # the products of floats, and a test that nothing else is contracted
     "neon": [],  # every 64-bit ARM has it
     "popcnt": ["-mpopcnt"],
-    "sme2": [],  # written as words: gcc knows SME2 from 14 on
+    "sme2": [],  # its instructions are written as numbers, because gcc knows SME2 only from 14 on
 }
 
 # The chips that kernels are compiled for, and PTX, which the driver compiles for other chips from

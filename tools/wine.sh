@@ -2,6 +2,6 @@
 # Runs a program for 64-bit Windows: tools/wine.sh PROGRAM [ARGUMENT...]
 set -euo pipefail
 export WINEDEBUG=${WINEDEBUG:--all}
-# GoogleTest would take a path that starts with / for one inside its folder.
+# Bazel's path starts with /, which GoogleTest for Windows takes for a path relative to its folder.
 unset XML_OUTPUT_FILE
 exec "$(command -v wine64 || echo /usr/lib/wine/wine64)" "$@"

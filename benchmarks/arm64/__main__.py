@@ -28,15 +28,15 @@ BIN = ROOT / "bazel-bin"
 PROGRAM = BIN / "benchmarks" / "arm64" / "run_layer"
 BENCHMARK = BIN / "larq_engine" / "benchmark_model" / "larq_benchmark_model"
 LITERT = ROOT / ".emulation" / "arm64" / "packages" / "ai_edge_litert" / "libLiteRt.so"
-MACS = 56 * 56 * 64 * 64 * 9  # of each of the layers A to D, which all have the same
+MACS = 56 * 56 * 64 * 64 * 9  # the same for each of the layers A to D
 QUICKNET_MACS = 16 * MACS  # binary MACs: four layers of each kind
 # Models of a CPU without UDOT and of one with it.
 CPUS = {"neon": "cortex-a72", "dotprod": "cortex-a76"}
 # Instructions of LCE 0.16.0 for each 128 multiply-adds in the loops over a filter's taps, counted
 # in its source, without the code before and after the loops. A runs kernel_8x4x2: a tap is one
 # block of 61 instructions plus 5 of the loop, for 16 x 128 multiply-adds. B to D run kernel_8x4x4:
-# a block is 109 instructions for 32 x 128 multiply-adds. Each block adds 2 of the loop; the last
-# block of a tap adds 6 instead, and an only block 5.
+# a block is 109 instructions for 32 x 128 multiply-adds. The loop adds 2 to each block, but 6 to
+# the last block of a tap, or 5 if the tap has only one block.
 LCE_LOOPS = {
     "A": (61 + 5) / 16,
     "B": (109 + 5) / 32,
@@ -176,9 +176,9 @@ def print_layers(results: list[dict[str, Any]]) -> None:
     rows = []
     for isa in CPUS:
         for layer, lce in LCE_LOOPS.items():
-            mine = [r for r in results if r["isa"] == isa and r["layer"] == layer]
-            whole = [f"{r['instructions_per_128']:.2f}" for r in mine]
-            rows.append([layer, isa, f"{mine[0]['product_per_128']:.2f}", f"{lce:.2f}", *whole])
+            cells = [r for r in results if r["isa"] == isa and r["layer"] == layer]
+            whole = [f"{r['instructions_per_128']:.2f}" for r in cells]
+            rows.append([layer, isa, f"{cells[0]['product_per_128']:.2f}", f"{lce:.2f}", *whole])
     print("\nInstructions for 128 multiply-adds, counted under QEMU (LCE's in its source)\n")
     print(*align_columns(titles, rows, titles[2:]), sep="\n")
 

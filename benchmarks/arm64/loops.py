@@ -8,8 +8,9 @@ import subprocess
 from pathlib import Path
 
 OBJDUMP = "aarch64-linux-gnu-objdump"
-# The core, and the number of vectors of 128 bits that it can add, count or combine in a cycle; 3 of
-# those make 128 multiply-adds. LLVM 14 knows the first four, 19 all of them.
+# For each core, how many instructions on vectors of 128 bits it can start in a cycle. 128
+# multiply-adds take three: one combines, one counts, one adds. LLVM 14 knows the first four cores,
+# LLVM 19 all of them.
 CORES = {
     "cortex-a55": 1,
     "cortex-a510": 2,
@@ -62,7 +63,7 @@ def models(llvm_mca: str) -> set[str]:
 
 
 def cycles(llvm_mca: str, core: str, loop: list[str]) -> float:
-    """Returns the predicted cycles of one turn of the loop, assuming that its jump is predicted."""
+    """Returns the expected cycles of an iteration, if the CPU predicts the jump rightly."""
     answer = subprocess.run(
         [llvm_mca, *_TARGET, f"--mcpu={core}", f"-iterations={ITERATIONS}"],
         input="\n".join(_BACKWARD.sub("nop", instruction) for instruction in loop),

@@ -3,10 +3,10 @@
     python -m benchmarks.gpu.check --bundle FOLDER --results FOLDER [--steps NAME...] [--seconds N]
 
 `make gpu-bundle` fills the bundle on a machine with the compilers; the machine with the GPU needs
-Python with NumPy, and PyTorch for the peers. Each step writes its JSON into the results' folder
-when it ends; if its time ran out, with all that it had found. A step that fails does not stop the
-others, except that nothing more is run on a GPU whose instructions do not do what the kernels
-expect. The exit status is 0 if every step was done.
+Python with NumPy, and PyTorch for the peers. When a step ends, it writes its JSON into the results'
+folder, also if its time ran out: then the file has what the step found until then. A step that
+fails does not stop the others, except that nothing more is run on a GPU whose instructions do not
+do what the kernels expect. The exit status is 0 if every step was done.
 """
 
 import argparse
@@ -58,9 +58,9 @@ def _run_step(bundle: Path, step: Step, end: float) -> Record:
         return record | {"left_out": left, "seconds": 0.0}
     found = []
     try:
-        # No list is made of the iterator, because what it yielded before it failed is kept.
-        for one in step.run(Bench(bundle, min(start + step.seconds, end))):
-            found.append(one)
+        # A loop and not a list(), to keep the results that came before an error.
+        for result in step.run(Bench(bundle, min(start + step.seconds, end))):
+            found.append(result)
     except StepError as error:
         record |= {"error": str(error), "output": error.shown}
     if found or "error" not in record:

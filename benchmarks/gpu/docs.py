@@ -32,7 +32,7 @@ make gpu-check RESULTS=docs/gpu_results && make gpu-docs
 _PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""))
 
 # Steps whose records are times of kernels. In the tables of other steps, each field is a column.
-_TIMES_OF_ROWS = ("layers", "layers_of_all_rows", "products")
+_KERNEL_STEPS = ("layers", "layers_of_all_rows", "products")
 _PROBLEM = ("product", "layer", "batch", "output")
 
 
@@ -91,7 +91,7 @@ def _floor_of(peaks: Record) -> Cell:
 
 def _columns(step: str, rows: Sequence[Record], peaks: Record) -> list[tuple[str, Cell]]:
     """Returns the columns for a step's records: a title and a cell each."""
-    if step in _TIMES_OF_ROWS:
+    if step in _KERNEL_STEPS:
         named = (*_PROBLEM, "row", "launches")
         return [
             *(_field(name) for name in named if any(name in row for row in rows)),

@@ -1,5 +1,5 @@
-// Endless products of bits, as many at a time as the chip can compute: the load under which its
-// speed is measured.
+// Kernels that keep the tensor cores busy with products of bits, so that their highest rate can be
+// measured.
 #ifndef LARQ_ENGINE_BENCHMARKS_GPU_LOADS_H_
 #define LARQ_ENGINE_BENCHMARKS_GPU_LOADS_H_
 

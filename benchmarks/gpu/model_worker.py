@@ -22,7 +22,7 @@ import numpy as np
 
 import larq_engine
 
-_SECONDS = 0.1  # that a turn takes
+_SECONDS = 0.1  # time of a turn
 _REPETITIONS = 200  # samples at most whose results must not change from run to run
 
 

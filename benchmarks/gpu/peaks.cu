@@ -1,6 +1,6 @@
-// Measures what this GPU can do at most, of which other measurements are given as fractions:
-// products of bits on tensor cores, population counts, copies, and nodes of a graph. Prints one
-// object of JSON; exits with 2 if there is no GPU.
+// Measures this GPU's highest rates: products of bits on tensor cores, population counts, copies,
+// and nodes of a graph. Other measurements are given as fractions of these. Prints one object of
+// JSON; exits with 2 if there is no GPU.
 #include <cstdint>
 #include <cstdio>
 #include <string>

@@ -22,26 +22,28 @@ THREADS = 8
 _ROUNDS = 3
 _SECONDS = 0.5
 _TURNS = 15
-_TOLERANCE = 0.05  # of probabilities: where sums round differently, a sign may change
+_TOLERANCE = (
+    0.05  # largest difference of probabilities; a sum that rounds differently may flip a sign
+)
 
 
 def _measure(path: Path, profile: Any, samples: int) -> dict[str, Any]:
     placed = larq_engine.place(path, profile, batch=samples)
-    opened = {
+    interpreters = {
         "cpu": larq_engine.Interpreter(path, device="cpu", num_threads=THREADS),
         "cuda": larq_engine.Interpreter(path, device="cuda", num_threads=THREADS),
         "auto": larq_engine.Interpreter(path, device="auto", num_threads=THREADS),
         "placed": larq_engine.Interpreter(placed, device="cuda", num_threads=THREADS),
     }
-    shape = (samples, *opened["cpu"].input_shapes[0][1:])
+    shape = (samples, *interpreters["cpu"].input_shapes[0][1:])
     images = np.random.default_rng(samples).standard_normal(shape).astype(np.float32)
-    for interpreter in opened.values():
+    for interpreter in interpreters.values():
         interpreter.resize([shape])
-    expected = opened["cpu"].predict(images)
-    seconds: dict[str, list[float]] = {name: [] for name in opened}
+    expected = interpreters["cpu"].predict(images)
+    seconds: dict[str, list[float]] = {name: [] for name in interpreters}
     difference = np.float32(0)
     for turn in range(_TURNS + 2):
-        for name, interpreter in opened.items():
+        for name, interpreter in interpreters.items():
             start = time.perf_counter()
             result = interpreter.predict(images)
             if turn >= 2:

@@ -27,8 +27,8 @@ from benchmarks.gpu.model_worker import images_of, places_of
 BATCHES = (64, 256)
 COPIES = (1, 2, 3, 4)
 _ROUNDS = 3
-_SECONDS = 0.2  # that a turn takes
-_LEAST_BATCHES = 8  # in a turn, so that each copy has some
+_SECONDS = 0.2  # time of a turn
+_LEAST_BATCHES = 8  # batches of a turn at least, so that each copy computes some
 
 
 def _run(
@@ -47,7 +47,7 @@ def _run(
 
     with pool:
         is_right = all(list(pool.map(work, models)))
-        # Every thread counts once more before it ends.
+        # Each thread has taken one more number, at which it ended.
         count = next(done) - len(models)
     return count / (time.perf_counter() - begun), is_right
 
@@ -73,9 +73,9 @@ def measure(path: Path, samples: int) -> list[Record]:
     finally:
         for model in models:
             model.close()
-    what = {"model": path.stem, "batch": samples, "type": str(images.dtype)}
+    labels = {"model": path.stem, "batch": samples, "type": str(images.dtype)}
     return [
-        what
+        labels
         | {"images": place, "copies": copies}
         | (
             {"wrong": True}

@@ -1,5 +1,4 @@
-// Functions with which these programs call CUDA and take times. A call that fails ends the program
-// with status 2.
+// Functions that call CUDA and take times. A call that fails ends the program with status 2.
 #ifndef LARQ_ENGINE_BENCHMARKS_GPU_TIMING_H_
 #define LARQ_ENGINE_BENCHMARKS_GPU_TIMING_H_
 
@@ -17,7 +16,7 @@ inline void Check(cudaError_t error, const char* call) {
 }
 #define CHECK(call) ::larq_engine::Check((call), #call)
 
-// Returns the median of 7 times that `once` returns, after 2 that do not count.
+// Calls `once` 9 times, which returns seconds. Returns the median of the last 7.
 template <class Once>
 double MedianSeconds(const Once& once) {
   std::vector<double> all;
@@ -29,7 +28,7 @@ double MedianSeconds(const Once& once) {
   return all[all.size() / 2];
 }
 
-// Returns the time that the work takes on the GPU.
+// Returns the seconds that the work takes on the GPU.
 template <class Work>
 double Seconds(cudaStream_t stream, const Work& work) {
   cudaEvent_t begin, end;

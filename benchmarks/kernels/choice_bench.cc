@@ -1,4 +1,5 @@
-// Measures what the choice of a row loses, for each CPU that has no more than some ISA of this one:
+// Measures how much slower the chosen row is than the fastest one. It does so for this CPU, and as
+// for CPUs that lack its highest ISAs:
 //
 //   choice_bench [NAME]
 //
@@ -35,9 +36,9 @@ namespace {
 
 constexpr int kRounds = 3;  // rounds over all rows, so that a change of clock meets all of them
 
-// Rows that take more than this many times as long as the fastest are run once: portable ones take
+// Rows that take longer than the fastest by more than this factor are run once: portable ones take
 // seconds.
-constexpr double kMostTimes = 8;
+constexpr double kSlowFactor = 8;
 
 // A row that can compute a layer.
 struct Candidate {
@@ -56,7 +57,7 @@ struct Problem {
 
 // The largest loss in all layers on CPUs up to an ISA.
 struct Loss {
-  double times = 1;
+  double ratio = 1;  // time of the chosen row to that of the fastest
   std::string layer;
 };
 
@@ -70,7 +71,7 @@ class Losses {
       const double best = *std::min_element(times.begin(), times.end());
       for (size_t r = 0; r < problem.rows.size(); ++r) {
         const Candidate& row = problem.rows[r];
-        if (round > 0 && times[r] > kMostTimes * best) continue;
+        if (round > 0 && times[r] > kSlowFactor * best) continue;
         row.use();
         if (round == 0) {
           row.run(1);
@@ -92,7 +93,7 @@ class Losses {
   void PrintLargest() const {
     std::printf("\nlargest loss of a CPU up to an ISA:\n");
     for (const auto& [isa, loss] : largest_) {
-      std::printf("  %-16s %5.1f %%  %s\n", IsaName(isa), 100 * (loss.times - 1),
+      std::printf("  %-16s %5.1f %%  %s\n", IsaName(isa), 100 * (loss.ratio - 1),
                   loss.layer.c_str());
     }
   }
@@ -124,7 +125,7 @@ class Losses {
         std::printf(" (+%.0f %%, %s %.1f)", 100 * (taken / best - 1), fastest.c_str(), best / 1e3);
       }
       Loss& loss = largest_[isa];
-      if (taken / best > loss.times) loss = {.times = taken / best, .layer = problem.name};
+      if (taken / best > loss.ratio) loss = {.ratio = taken / best, .layer = problem.name};
     }
     std::printf("\n");
     std::fflush(stdout);
@@ -181,9 +182,10 @@ std::vector<std::byte> BytesOf(std::span<const T> values) {
 // Returns a layer with the rows of another table. `make` returns a function that computes the layer
 // once, on a row, and writes it to `output`.
 template <typename Value, typename Row>
-Problem OtherLayer(const std::string& name, std::span<const Row> rows, int64_t outputs,
-                   const std::function<std::function<void()>(const Row& row, Value* output)>& make,
-                   std::function<std::string(CpuFeatures)> chosen) {
+Problem LayerOfTable(
+    const std::string& name, std::span<const Row> rows, int64_t outputs,
+    const std::function<std::function<void()>(const Row& row, Value* output)>& make,
+    std::function<std::string(CpuFeatures)> chosen) {
   const auto output = std::make_shared<std::vector<Value>>(static_cast<size_t>(outputs));
   const auto layer = std::make_shared<std::function<void()>>();
   Problem problem{.name = name, .rows = {}, .chosen = std::move(chosen)};
@@ -222,8 +224,8 @@ Problem FloatLayer(const std::string& name, const FloatConv2dSpec& spec, int64_t
     auto input = RandomValues<float>(static_cast<size_t>(size * size * spec.in_channels), -8, 8);
     return WholeImage(conv, std::move(input), size, pixels, output, 0, conv->channel_blocks());
   };
-  return OtherLayer<float, FloatRow>(name, FloatRows(), pixels * spec.out_channels, make,
-                                     [](CpuFeatures cpu) { return SelectFloats(cpu).name; });
+  return LayerOfTable<float, FloatRow>(name, FloatRows(), pixels * spec.out_channels, make,
+                                       [](CpuFeatures cpu) { return SelectFloats(cpu).name; });
 }
 
 // Returns the rows that read all planes of int8 weights at once.
@@ -255,7 +257,7 @@ Problem Int8Layer(const std::string& name, const Int8Conv2dSpec& spec, int64_t s
         RandomValues<int8_t>(static_cast<size_t>(size * size * spec.in_channels), -128, 127);
     return WholeImage(conv, std::move(input), size, pixels, output);
   };
-  return OtherLayer<int8_t, ByteRow>(
+  return LayerOfTable<int8_t, ByteRow>(
       name, Int8Rows(), pixels * spec.out_channels, make,
       [spec](CpuFeatures cpu) { return SelectInt8(cpu, spec, kAutoKernel).name; });
 }
@@ -276,7 +278,7 @@ Problem SignedLayer(const std::string& name, int64_t rows, int64_t depth, int64_
                      {0, static_cast<size_t>(rows), 0, weights->blocks()}, scratch->data(), output);
     };
   };
-  return OtherLayer<float, SignedSumsRow>(
+  return LayerOfTable<float, SignedSumsRow>(
       name, SignedSumsRows(), rows * units, make,
       [](CpuFeatures cpu) { return SelectSignedSums(cpu).name; });
 }

@@ -9,13 +9,14 @@
 namespace larq_engine::benchmarks {
 namespace {
 
-// Makes the compiler believe that the value is used and changed here, without an instruction.
-inline void Blur(__m512i& value) { asm volatile("" : "+v"(value)); }
+// Makes the optimizer believe that the value is used and changed here, without an instruction.
+inline void HideFromOptimizer(__m512i& value) { asm volatile("" : "+v"(value)); }
 
 }  // namespace
 
-// Adds two words to each of 12 sums in each step, with the five operations of the row: two that add
-// a word to the lowest digit, their carry, its ones, and their sum.
+// In each step adds two words to each of 12 sums with the five operations of the row: two exclusive
+// ors add the words to the sum's lowest binary digit, one operation finds the carry, and two count
+// its ones and add them up.
 void RunAvx512vpopcntdq(uint64_t steps) {
   __m512i digit[12], twos[12], left[2], right[2];
 #pragma GCC unroll 12
@@ -33,13 +34,13 @@ void RunAvx512vpopcntdq(uint64_t steps) {
       const __m512i carry = _mm512_ternarylogic_epi32(digit[i], first, second, 0x74);
       twos[i] = _mm512_add_epi32(twos[i], _mm512_popcnt_epi32(carry));
       digit[i] = second;
-      Blur(digit[i]);
-      Blur(twos[i]);
+      HideFromOptimizer(digit[i]);
+      HideFromOptimizer(twos[i]);
     }
 #pragma GCC unroll 2
     for (int w = 0; w < 2; ++w) {
-      Blur(left[w]);
-      Blur(right[w]);
+      HideFromOptimizer(left[w]);
+      HideFromOptimizer(right[w]);
     }
   }
 }

@@ -1,5 +1,5 @@
-// Defines the loop of the bounds for vectors that cannot count bits, for the file of each vector
-// length. Everything here is internal to the file that includes it.
+// Defines the loop that measures the limit of vectors that cannot count bits, for the file of each
+// vector length. Everything here is internal to the file that includes it.
 #ifndef LARQ_ENGINE_BENCHMARKS_KERNELS_LIMIT_LOOK_UP_H_
 #define LARQ_ENGINE_BENCHMARKS_KERNELS_LIMIT_LOOK_UP_H_
 
@@ -8,15 +8,16 @@
 namespace larq_engine::benchmarks {
 namespace {
 
-// Makes the compiler believe that the value is used and changed here, without an instruction.
+// Makes the optimizer believe that the value is used and changed here, without an instruction.
 template <typename Vector>
-[[gnu::always_inline]] inline void Blur(Vector& value) {
+[[gnu::always_inline]] inline void HideFromOptimizer(Vector& value) {
   asm volatile("" : "+v"(value));
 }
 
 inline constexpr int kLookUps = 3;  // lookups that are added before their sum goes into others
 
-// Counts of a vector of filters for two pixels, with the eight operations of the rows.
+// The bit counts of a vector of filters for two pixels, added up with the eight operations that
+// rows take.
 template <typename Isa>
 struct Sums {
   using Vector = typename Isa::Vector;
@@ -31,11 +32,11 @@ struct Sums {
     }
     lanes = Isa::AddBytes(lanes, counts);
     shifted = Isa::AddBytes(shifted, Isa::ShiftDown(counts));
-    Blur(lanes);
-    Blur(shifted);
+    HideFromOptimizer(lanes);
+    HideFromOptimizer(shifted);
     // Without this, the compiler would use these counts for the next vector, too.
 #pragma GCC unroll 3
-    for (Vector& of : table) Blur(of);
+    for (Vector& row : table) HideFromOptimizer(row);
   }
 };
 
@@ -48,10 +49,10 @@ void RunLookUp(uint64_t steps) {
   const auto filters = Isa::Bytes(5);
   Sums<Isa> sums[kLookUpVectors];
 #pragma GCC unroll 4
-  for (auto& of : sums) of = {filters, filters};
+  for (auto& sum : sums) sum = {filters, filters};
   for (uint64_t step = 0; step < steps; ++step) {
 #pragma GCC unroll 4
-    for (auto& of : sums) of.Add(table, filters);
+    for (auto& sum : sums) sum.Add(table, filters);
   }
 }
 

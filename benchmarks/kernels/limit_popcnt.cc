@@ -7,8 +7,8 @@
 namespace larq_engine::benchmarks {
 namespace {
 
-// Makes the compiler believe that the value is used and changed here, without an instruction.
-inline void Blur(uint64_t& value) { asm volatile("" : "+r"(value)); }
+// Makes the optimizer believe that the value is used and changed here, without an instruction.
+inline void HideFromOptimizer(uint64_t& value) { asm volatile("" : "+r"(value)); }
 
 }  // namespace
 
@@ -19,12 +19,13 @@ void RunPopcnt(uint64_t steps) {
   for (uint64_t step = 0; step < steps; ++step) {
 #pragma GCC unroll 2
     for (int j = 0; j < 2; ++j) {
-      Blur(right[j]);
+      HideFromOptimizer(right[j]);
 #pragma GCC unroll 4
       for (int i = 0; i < 4; ++i) {
-        Blur(left[i]);
+        HideFromOptimizer(left[i]);
         count[i] += static_cast<uint64_t>(__builtin_popcountll(left[i] ^ right[j]));
-        Blur(count[i]);  // keeps it in a general register: gcc 12 would move pairs to vectors
+        HideFromOptimizer(
+            count[i]);  // keeps it in a general register: gcc 12 would move pairs to vectors
       }
     }
   }

@@ -1,4 +1,4 @@
-"""The gain of placing on models: `python -m benchmarks.placing.models MODEL.tflite...`.
+"""Measures the gain of placing models: `python -m benchmarks.placing.models MODEL.tflite...`.
 
 Profiles each model, places it, and runs it with its placement and without in turns, on the same
 input. A placement whose outputs are not those of the engine's own choice has no time. Each round
@@ -58,19 +58,21 @@ def _compare(
     elsewhere = str(_count_elsewhere(content, placed, threads))
     times = []
     for _ in range(rounds):
-        opened = [
+        interpreters = [
             larq_engine.Interpreter(model, num_threads=threads)
             for model in (content, placed, content)
         ]
-        image = np.random.default_rng(0).standard_normal(opened[0].input_shapes[0], np.float32)
-        if not np.array_equal(opened[0].predict(image), opened[1].predict(image)):
+        image = np.random.default_rng(0).standard_normal(
+            interpreters[0].input_shapes[0], np.float32
+        )
+        if not np.array_equal(interpreters[0].predict(image), interpreters[1].predict(image)):
             return (name, "", "outputs differ", "", "", "", predicted, elsewhere)
-        times.append(time_round(opened, image))
+        times.append(time_round(interpreters, image))
     return (name, *compare_rounds(times), predicted, elsewhere)
 
 
 def _count_elsewhere(content: bytes, placed: PlacedModel, threads: int) -> int:
-    """Counts the operators on another device than by the engine's own choice."""
+    """Counts the operators that the placement gives to another device than the engine would."""
     model = larq_engine.Interpreter(content, num_threads=threads)
     rows = model.profile([np.zeros(model.input_shapes[0], np.float32)], runs=1)
     own = {node: row.device for row in rows for node in (row.node, *row.absorbed)}

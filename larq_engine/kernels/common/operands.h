@@ -11,13 +11,16 @@ namespace larq_engine {
 
 inline constexpr size_t kRhsPartColumns = 64;
 
-// Returns run `run` of the tile's left side. It computes in whole numbers, because runs may lie in
-// different pieces of memory, between which pointer arithmetic is undefined.
+// Returns the run at an offset that LhsOffset has computed. Addresses are computed as integers,
+// because runs may lie in different blocks of memory, between which pointer arithmetic is
+// undefined.
 template <typename Word>
 static inline const Word* LhsRun(const Word* lhs_base, ptrdiff_t run) {
   return reinterpret_cast<const Word*>(reinterpret_cast<uintptr_t>(lhs_base) +
                                        static_cast<uintptr_t>(run) * sizeof(Word));
 }
+
+// Returns the offset of a run from `lhs_base`, in words.
 static inline ptrdiff_t LhsOffset(const uint32_t* lhs_base, const uint32_t* run) {
   return static_cast<ptrdiff_t>(reinterpret_cast<uintptr_t>(run) -
                                 reinterpret_cast<uintptr_t>(lhs_base)) /

@@ -5,9 +5,9 @@
 namespace larq_engine {
 namespace {
 
-// A host reads the weights once for several input rows. It also computes a small layer in less time
-// than it takes to call a plug-in's layer between its own. With AMX in the host, three rows of int8
-// take as long as the host's.
+// Limits beyond which the host is faster. It reads the weights once for several input rows. It also
+// computes a small layer in less time than a call of the plug-in between its own layers takes.
+// Where the host uses AMX, it computes three rows of int8 as fast as the engine.
 constexpr int64_t kMostRows = 2;
 constexpr int64_t kMostRowsOfNeon = 1;  // not measured
 constexpr int64_t kLeastWeights = 1 << 16;
@@ -18,7 +18,8 @@ const SignedSumsRow& SelectSignedSums(CpuFeatures cpu) { return HighestRow(Signe
 
 bool PrefersSignedSums(const SignedSumsRow& row, const SignedDenseSize& size) {
   if (row.isa == Isa::kPortable || size.depth * size.units < kLeastWeights) return false;
-  // With AVX2, hosts multiply int8 more slowly than the engine looks up one row after the other.
+  // With AVX2 the engine is faster for any number of int8 rows, although it computes one after the
+  // other.
   if (row.isa == Isa::kAvx2 && size.is_int8) return true;
   return size.rows <= (row.isa == Isa::kNeon ? kMostRowsOfNeon : kMostRows);
 }

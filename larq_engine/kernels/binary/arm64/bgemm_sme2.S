@@ -27,7 +27,7 @@
 #include "larq_engine/kernels/binary/arm64/function.inc"
 
   .arch_extension sve
-  .arch_extension sme  // what SME2 added is written as words, for assemblers that do not know it
+  .arch_extension sme  // SME2's additions are written as numbers, for assemblers without it
 
   part .req x0  // struct Sme2Part
   m .req x1

@@ -24,10 +24,10 @@ constexpr int kVectors = 2;
 constexpr size_t kLanes = 16;
 constexpr size_t kCols = kVectors * kLanes;
 
-// Makes the compiler believe that the pointer changes here. Otherwise gcc 12 derives several other
+// Makes the optimizer believe that the pointer changes here. Otherwise gcc 12 derives several other
 // pointers from it, and the loop's pointers spill (5 % at depth 576).
 template <typename T>
-inline void Blur(T*& pointer) {
+inline void HideFromOptimizer(T*& pointer) {
   asm volatile("" : "+r"(pointer));
 }
 
@@ -98,7 +98,7 @@ template <int kWords, bool kStart, int kPixels>
     }
   }
   rhs += kWords * kCols;
-  Blur(rhs);
+  HideFromOptimizer(rhs);
 #pragma GCC unroll 8
   for (int i = 0; i < kPixels; ++i) {
     __m512i left[kWords];
@@ -172,7 +172,7 @@ void CountPixels(const BgemmArgs& args) {
 #pragma GCC unroll 8
         for (int v = 0; v < kVectors; ++v) _mm512_storeu_si512(acc + v * kLanes, count[i][v]);
         acc += args.acc_stride;
-        Blur(acc);
+        HideFromOptimizer(acc);
       }
     } else {
       const __mmask16 first = LanesBelow(cols);
