@@ -172,8 +172,8 @@ def problems_of_library(
 def version_problems(library: Library, file: Path, version: str) -> list[str]:
     tell = getattr(ctypes.CDLL(str(file)), library.version)
     tell.restype = ctypes.c_char_p
-    told = tell().decode()
-    return [] if told == version else [f"{library.version}: expected {version}, got {told}"]
+    found = tell().decode()
+    return [] if found == version else [f"{library.version}: expected {version}, got {found}"]
 
 
 failed = False

@@ -83,20 +83,20 @@ class Server:
         self, model: str, batch_size: int, wait_seconds: float, options: dict[str, Any]
     ) -> None:
         self._predict = _make_predictor(model, options)
-        self._told = {"": self._predict.describe(), "health": {"status": "ok"}}
+        self._pages = {"": self._predict.describe(), "health": {"status": "ok"}}
         self._batched.set_max_batch_size(batch_size)
         self._batched.set_batch_wait_timeout_s(wait_seconds)
 
     async def __call__(self, request: Request) -> Response:
         path = request.url.path.removeprefix(request.scope.get("root_path", "")).strip("/")
-        if path not in self._told:
+        if path not in self._pages:
             return _answer({_ERROR: f"path: expected / or /health, got /{path}"}, 404)
         methods = _READING if path else (*_READING, "POST")
         if request.method not in methods:
             words = f"method: expected {', '.join(methods)}, got {request.method}"
             return _answer({_ERROR: words}, 405, {"Allow": ", ".join(methods)})
         if request.method in _READING:
-            return _answer(self._told[path], 200)
+            return _answer(self._pages[path], 200)
         try:
             row = read_row(await asyncio.wait_for(request.body(), self.body_seconds))
         except asyncio.TimeoutError:

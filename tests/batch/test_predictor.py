@@ -180,12 +180,12 @@ def test_a_bad_row(case, rng):
     got = Predictor(_model(), on_error="null")(batch)
     assert np.array_equal(got["y_float"][[0, 2, 3]], expected)
     assert got["y_float"].dtype == np.float32 and np.isnan(got["y_float"][1]).all()
-    said = f"column 'x': expected float32 of the shape (6, 5, 40), {words}"
-    assert list(got["error"]) == ["", said, "", ""]
+    error = f"column 'x': expected float32 of the shape (6, 5, 40), {words}"
+    assert list(got["error"]) == ["", error, "", ""]
     with pytest.raises(ValueError) as raised:
         Predictor(_model())(batch)
     remedy = "correct the row, or let rows like this be null with on_error='null'"
-    assert str(raised.value) == f"row 1 of 4: {said}; {remedy}"
+    assert str(raised.value) == f"row 1 of 4: {error}; {remedy}"
 
 
 def test_nan_is_refused_here_and_computed_with_by_the_interpreter():
@@ -391,18 +391,18 @@ def test_a_copy_opens_the_model_where_it_is_used(tmp_path, rng):
 
 
 @pytest.mark.parametrize(
-    ("said", "usable", "given"),
+    ("num_threads", "usable", "given"),
     [
         *[("1", 8, 1), ("4", 8, 4), ("16", 8, 8), ("4,2", 8, 4), (" 3 ", 8, 3)],
         *[("", 8, 8), (None, 3, 3), ("0", 8, 8), ("many", 8, 8), ("-2", 8, 8), ("²", 8, 8)],
     ],
 )
-def test_threads_are_the_cpus_that_are_given(said, usable, given, monkeypatch):
+def test_threads_are_the_cpus_that_are_given(num_threads, usable, given, monkeypatch):
     monkeypatch.setattr(library, "usable_cpus", lambda: usable)
-    if said is None:
+    if num_threads is None:
         monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     else:
-        monkeypatch.setenv("OMP_NUM_THREADS", said)
+        monkeypatch.setenv("OMP_NUM_THREADS", num_threads)
     assert given_cpus() == given
 
 

@@ -37,7 +37,7 @@ _CONVS = [
 ]
 _PROFILES = {"Net": {"binary convolutions": 0.75, "float convolutions": 0.25}}
 _MODELS = [_result("Net", _OURS, 1000), _result("Net", "LCE", 5000), _result("Ned", _OURS, 2000)]
-_OF_TWO_THREADS = [_result("Net", _OURS, 625), _result("Ned", _OURS, 1000)]
+_WITH_TWO_THREADS = [_result("Net", _OURS, 625), _result("Ned", _OURS, 1000)]
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def folder(tmp_path: Path) -> Path:
     runs = {
         "convs": _run("convs", _CONVS),
         "models": _run("models", _MODELS, profiles=_PROFILES),
-        "models-2-threads": _run("models", _OF_TWO_THREADS, threads=2),
+        "models-2-threads": _run("models", _WITH_TWO_THREADS, threads=2),
     }
     (tmp_path / "amd-25-1.json").write_text(as_lines(runs, levels=2))
     return tmp_path

@@ -262,9 +262,9 @@ def test_the_log_of_claims(capfd, monkeypatch):
     ) in capfd.readouterr().err
     monkeypatch.setenv("LARQ_ENGINE_LOG_CLAIMS", "yes\n")
     find_claims(content)
-    told = capfd.readouterr().err
-    assert "larq_engine: LARQ_ENGINE_LOG_CLAIMS: expected on or off, got 'yes\ufffd'" in told
-    assert "takes over" not in told
+    message = capfd.readouterr().err
+    assert "larq_engine: LARQ_ENGINE_LOG_CLAIMS: expected on or off, got 'yes\ufffd'" in message
+    assert "takes over" not in message
 
 
 def test_a_model_that_does_not_open(tmp_path, capsys):
@@ -280,8 +280,8 @@ def test_a_model_that_does_not_open(tmp_path, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert [line.rpartition("  ")[2] for line in lines[2:4]] == ["plug-in", "unknown"]
     assert "on this machine the plug-in runs 1 operator: 1 LceQuantize" in lines
-    [told] = [line for line in lines if line.startswith("who runs the others is unknown")]
-    assert "unresolved custom op: Foreign" in told
+    [message] = [line for line in lines if line.startswith("who runs the others is unknown")]
+    assert "unresolved custom op: Foreign" in message
 
 
 def test_json(tmp_path, capsys):

@@ -6,15 +6,19 @@ import pytest
 
 from tests.docs.documents import DOCUMENTS, ROOT, without_code
 
-_MOST = 100
+_MAX_LENGTH = 100
 # Lines that cannot be broken: rows of tables, headings, pictures.
-_WHOLE = ("|", "#", "![")
+_UNBROKEN = ("|", "#", "![")
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda file: str(file.relative_to(ROOT)))
 def test_lines_are_short(document: Path) -> None:
     lines = without_code(document).splitlines()
-    long = [line for line in lines if len(line) > _MOST and not line.lstrip().startswith(_WHOLE)]
+    long = [
+        line
+        for line in lines
+        if len(line) > _MAX_LENGTH and not line.lstrip().startswith(_UNBROKEN)
+    ]
     assert long == []
 
 

@@ -139,7 +139,7 @@ TEST_P(Int8Conv2dTest, AnyLayer) {
   }
 }
 
-// The lines have several stretches, some of one pixel each.
+// Each line is computed in several stretches, some of a single pixel.
 TEST_P(Int8Conv2dTest, WideImages) {
   const Int8Conv2dSpec stem = {.in_channels = 3,
                                .out_channels = 8,

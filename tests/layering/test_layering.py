@@ -193,7 +193,7 @@ _KERNELS_WITHOUT_DEVICE = "larq_engine/kernels/common/"
 _DEVICES = sorted(
     path.parent.name for path in (ROOT / "larq_engine/runtime").glob("*/*_executor.h")
 )
-_OF_RUNTIME = {
+_RUNTIME_INCLUDES = {
     "ops": ("ops/", "tflite_abi.h"),
     "plan": (
         "plan/",
@@ -252,7 +252,7 @@ def folders_of_the_runtime_include_only_what_is_below_them(sources: Sources) -> 
     violations = []
     for path, name, quoted in _includes(sources, "larq_engine/runtime/"):
         folder = PurePosixPath(path).parts[2]
-        if folder not in _OF_RUNTIME or not quoted:
+        if folder not in _RUNTIME_INCLUDES or not quoted:
             continue
         if name.startswith(_KERNELS_WITHOUT_DEVICE):
             allowed = True
@@ -266,7 +266,7 @@ def folders_of_the_runtime_include_only_what_is_below_them(sources: Sources) -> 
         elif name == "larq_engine/version.h":
             allowed = folder in _DEVICES
         else:
-            below = tuple(f"larq_engine/runtime/{part}" for part in _OF_RUNTIME[folder])
+            below = tuple(f"larq_engine/runtime/{part}" for part in _RUNTIME_INCLUDES[folder])
             allowed = name.startswith(below)
         if not allowed:
             violations.append(f"{path}: includes {name}")

@@ -90,10 +90,10 @@ def test_no_link_of_the_page_is_relative(published):
 
 
 def test_addresses_of_the_project_are_made_of_one(published):
-    told = published.get_all("Project-URL")
-    assert f"Homepage, {_URL}" in told
-    assert f"Changelog, {_URL}/blob/v{_VERSION}/CHANGELOG.md" in told
-    assert all(_URL in line for line in told)
+    urls = published.get_all("Project-URL")
+    assert f"Homepage, {_URL}" in urls
+    assert f"Changelog, {_URL}/blob/v{_VERSION}/CHANGELOG.md" in urls
+    assert all(_URL in line for line in urls)
 
 
 def test_without_an_address_nothing_is_made_up(unpublished):
@@ -118,6 +118,6 @@ def test_twine_accepts_the_package(published, tmp_path):
 
 
 def test_classifiers_are_known(published):
-    told = published.get_all("Classifier")
-    assert set(told) - classifiers == set()
-    assert len(told) == len(set(told))
+    published_classifiers = published.get_all("Classifier")
+    assert set(published_classifiers) - classifiers == set()
+    assert len(published_classifiers) == len(set(published_classifiers))

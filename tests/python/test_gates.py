@@ -9,7 +9,7 @@ import pytest
 from tests.numpy_net import Model, Net, Value, claimed, random_images
 
 _CHANNELS = 37
-_KEPT_BY_THE_HOST = 1 << 16  # number of a dense layer's weights
+_MANY_WEIGHTS = 1 << 16  # a dense layer of as many is left to the host
 
 
 def _weights(rng: np.random.Generator, *shape: int) -> np.ndarray:
@@ -24,7 +24,7 @@ def _gate(net: Net, pooled: Value, channels: int) -> Value:
 
 
 def _gated_layer(rng: np.random.Generator, pool: str) -> Model:
-    """Builds a layer as of RealToBinaryNet, whose input is computed too, and read three times."""
+    """Builds a layer of RealToBinaryNet, whose input is computed, too, and read three times."""
     net = Net(rng)
     x = net.add(net.input(random_images(rng, 1, 9, 9, _CHANNELS)), net.per_channel(_CHANNELS))
     pooled = net.average(x, 9, 1, "VALID") if pool == "pool" else net.mean(x, (1, 2), keep=False)
@@ -108,7 +108,7 @@ def test_what_the_host_computes_as_well_stays_with_it(rng):
     """The host keeps dense layers of many weights, and logistic functions of images."""
     net = Net(rng)
     x = net.input(random_images(rng, 1, 1, 1, 512))
-    large = net.dense(x, _weights(rng, _KEPT_BY_THE_HOST // 512 + 1, 512), keep=True)
+    large = net.dense(x, _weights(rng, _MANY_WEIGHTS // 512 + 1, 512), keep=True)
     model = net.finish(net.bits(large), net.bits(net.logistic(x)))
     with model.open() as interpreter:
         assert claimed(interpreter) == ["LceQuantize"] * 2

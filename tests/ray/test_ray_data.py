@@ -70,10 +70,10 @@ def test_two_workers(model, tmp_path, monkeypatch):
     assert got[0].keys() == {"id", "scores", "pid"}
     expected = larq_engine.Interpreter(model).predict(images)
     assert np.array_equal(np.stack([row["scores"] for row in got]), expected)
-    made = workers.told(tmp_path / "made")
+    made = workers.records(tmp_path / "made")
     assert len(made) == 2 and {row["pid"] for row in got} == {pid for [pid] in made}
-    assert workers.told(tmp_path / "batch_size") == [[4]] * 2
-    assert all(len(ids) <= 8 for ids in workers.told(tmp_path / "called"))
+    assert workers.records(tmp_path / "batch_size") == [[4]] * 2
+    assert all(len(ids) <= 8 for ids in workers.records(tmp_path / "called"))
 
 
 def test_a_block_holds_a_batch(model, tmp_path, monkeypatch):
@@ -82,8 +82,8 @@ def test_a_block_holds_a_batch(model, tmp_path, monkeypatch):
         _dataset(_images()), model, "image", batch_size=np.int64(96), folder=str(tmp_path)
     )
     assert len(scores.take_all()) == _ROWS
-    assert workers.told(tmp_path / "batch_size") == [[96]]
-    assert [len(ids) for ids in workers.told(tmp_path / "called")] == [96]
+    assert workers.records(tmp_path / "batch_size") == [[96]]
+    assert [len(ids) for ids in workers.records(tmp_path / "called")] == [96]
 
 
 def test_a_data_set_without_rows(model):
@@ -143,8 +143,8 @@ def test_a_worker_that_dies(model, tmp_path, monkeypatch):
     [name] = larq_engine.Interpreter(model).output_names
     expected = larq_engine.Interpreter(model).predict(images)
     assert np.array_equal(np.stack([row[name] for row in got]), expected)
-    [[died]] = workers.told(tmp_path / "died")
-    made = workers.told(tmp_path / "made")
+    [[died]] = workers.records(tmp_path / "died")
+    made = workers.records(tmp_path / "made")
     # Ray chooses the number of workers: it may not start the second before the first has died.
     assert [died] in made and [got[40]["pid"]] in made and got[40]["pid"] != died
 
@@ -184,9 +184,9 @@ def test_a_bad_row_ends_the_job_at_once(model, tmp_path, monkeypatch):
         ray.exceptions.RayTaskError, match=r"row 2 of 4: column 'image': expected float32"
     ):
         dataset.take_all()
-    calls = workers.told(tmp_path / "called")
+    calls = workers.records(tmp_path / "called")
     assert calls.count([8, 9, 10, 11]) == 1, "it is not tried again"
-    assert len(workers.told(tmp_path / "made")) == 1
+    assert len(workers.records(tmp_path / "made")) == 1
 
 
 def test_integer_outputs_keep_their_type(tmp_path):
@@ -255,4 +255,4 @@ def test_rows_of_which_every_worker_dies_end_the_job(model, tmp_path, monkeypatc
     )
     with pytest.raises(ray.exceptions.RayError):
         dataset.take_all()
-    assert len(workers.told(tmp_path / "died")) == 3
+    assert len(workers.records(tmp_path / "died")) == 3

@@ -56,7 +56,7 @@ def test_requests_are_run_in_batches(model, tmp_path, monkeypatch):
     [name] = larq_engine.Interpreter(model).output_names
     got = np.array([json.loads(text)[name] for _, text in answers], np.float32)
     assert np.array_equal(got, larq_engine.Interpreter(model).predict(images))
-    sizes = [size for [size] in workers.told(batches)]
+    sizes = [size for [size] in workers.records(batches)]
     assert sum(sizes) == 500 and 1 < max(sizes) <= 8
     assert len(sizes) < 250, "most requests were run with others"
 
@@ -114,16 +114,16 @@ def test_what_the_model_takes_and_json(model, prefix):
     name = prefix.strip("/")
     serve.run(ray_serve.deployment(model), route_prefix=prefix)
     interpreter = larq_engine.Interpreter(model)
-    status, told, _ = _ask("GET", name)
+    status, answer, _ = _ask("GET", name)
     image = {"name": "image", "type": "float32", "shape": [96, 96, 3]}
     scores = {"name": "scores", "type": "float32", "shape": [10]}
-    assert (status, told) == (200, {"inputs": [image], "outputs": [scores]})
+    assert (status, answer) == (200, {"inputs": [image], "outputs": [scores]})
     path = f"{name}/" if name else ""
     assert _ask("GET", f"{path}health") == (200, {"status": "ok"}, None)
     assert _ask("HEAD", f"{path}health")[0] == 200
     assert _ask("GET", f"{path}other")[0] == 404
-    status, told, allowed = _ask("DELETE", name)
-    assert (status, allowed) == (405, "GET, HEAD, POST") and "got DELETE" in str(told["error"])
+    status, answer, allowed = _ask("DELETE", name)
+    assert (status, allowed) == (405, "GET, HEAD, POST") and "got DELETE" in str(answer["error"])
     assert _ask("POST", f"{path}health")[::2] == (405, "GET, HEAD")
     row = np.random.default_rng(0).standard_normal((96, 96, 3)).astype(np.float32)
     request = urllib.request.Request(_URL + name, json.dumps(row.tolist()).encode())

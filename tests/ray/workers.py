@@ -28,14 +28,14 @@ class Watched(Predictor):
     ) -> None:
         self.together = together
         self.folder = Path(folder)
-        tell(self.folder / "made", os.getpid())
-        tell(self.folder / "batch_size", options.get("batch_size") or 0)
+        record(self.folder / "made", os.getpid())
+        record(self.folder / "batch_size", options.get("batch_size") or 0)
         super().__init__(model, column, **options)
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
-        tell(self.folder / "called", *batch["id"])
+        record(self.folder / "called", *batch["id"])
         end = time.monotonic() + 300
-        while len(told(self.folder / "made")) < self.together and time.monotonic() < end:
+        while len(records(self.folder / "made")) < self.together and time.monotonic() < end:
             time.sleep(0.05)
         return {**super().__call__(batch), "pid": np.full(len(batch["id"]), os.getpid())}
 
@@ -45,7 +45,7 @@ class DiesOnce(Watched):
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
         if 40 in batch["id"] and not (self.folder / "died").exists():
-            tell(self.folder / "died", os.getpid())
+            record(self.folder / "died", os.getpid())
             os._exit(1)
         return super().__call__(batch)
 
@@ -55,7 +55,7 @@ class DiesAlways(Watched):
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
         if 40 in batch["id"]:
-            tell(self.folder / "died", os.getpid())
+            record(self.folder / "died", os.getpid())
             os._exit(1)
         return super().__call__(batch)
 
@@ -80,7 +80,7 @@ class WatchedServer(Server):
     """Writes the number of rows that it runs at once."""
 
     def predict_rows(self, rows: list[Any]) -> list[dict[str, Any]]:
-        tell(Path(os.environ["BATCHES_FILE"]), len(rows))
+        record(Path(os.environ["BATCHES_FILE"]), len(rows))
         return super().predict_rows(rows)
 
 
@@ -94,12 +94,12 @@ class ImpatientServer(Server):
     body_seconds = 1.0
 
 
-def tell(file: Path, *words: object) -> None:
+def record(file: Path, *words: object) -> None:
     """Adds a line to a file."""
     with file.open("a") as opened:
         opened.write(" ".join(map(str, words)) + "\n")
 
 
-def told(file: Path) -> list[list[int]]:
+def records(file: Path) -> list[list[int]]:
     """Returns the numbers of each line of a file."""
     return [[int(word) for word in line.split()] for line in file.read_text().splitlines()]

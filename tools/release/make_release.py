@@ -149,13 +149,13 @@ def check_sbom(python: Path, wheel: Path) -> None:
             for name in archive.namelist()
             if name.endswith(LIBRARIES)
         }
-    told = {
+    listed = {
         component["name"]: component["hashes"][0]["content"]
         for component in json.loads(text)["components"]
         if component["type"] == "file"
     }
-    if told != libraries:
-        raise CheckError(f"{wheel.name}: expected an SBOM of {libraries}, got one of {told}")
+    if listed != libraries:
+        raise CheckError(f"{wheel.name}: expected an SBOM of {libraries}, got one of {listed}")
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         file.write(text)
         file.flush()
