@@ -1,9 +1,9 @@
 """Measures whole models against other engines: `python -m benchmarks.models [MODEL...]`.
 
 Every contender gets the file that its own converter makes of the same model with the same weights
-(zoo_cache.py), and must answer as Keras does. Only int8 cannot: its rounding flips signs, after
-which a binarized network goes another way. Its answers must only resemble Keras', which finds no
-more than files that are broken.
+(zoo_cache.py), and must answer as Keras does. Only int8 cannot: its rounding flips signs, which
+changes all that a binarized network computes after them. Its answers need only resemble Keras'.
+That finds files that are broken, and no other faults.
 
 The profile that comes with it is of larq_engine only, by groups of operators. The host's operators
 are one group, as its interpreter does not tell the times of single ones.
@@ -55,13 +55,14 @@ CONTENDERS = (OURS, *PEERS, ONNX_FLOAT32, ONNX_INT8)
 FILES = {"binary": "larq_engine.tflite", "float32": "float.tflite", "int8": "int8.tflite"}
 ONNX_FILES = {"onnx_float32": "float.onnx", "onnx_int8": "int8.onnx"}
 
-# Nothing passes its binary layers by, so flipped signs leave nothing of the answer (correlations of
-# 0.02 to 0.12): its int8 file cannot be told from a broken one, and a file that cannot be checked
-# is not timed.
+# This model has no shortcuts around its binary layers, so the signs that int8's rounding flips
+# change the whole answer (correlations of 0.02 to 0.12). Its int8 file cannot be told from a broken
+# one, and a file that cannot be checked is not timed.
 UNCHECKABLE_IN_INT8 = ("BinaryAlexNet",)
 
-# Number of profiles, of which the fastest counts, and of runs for the mean in each. On a shared
-# machine the median of five was once half as much again as the time that had just been measured.
+# Number of profiles, of which the fastest counts, and of runs whose mean each profile has. On a
+# shared machine, the median of five profiles was once 1.5 times the time that had just been
+# measured.
 PROFILES = 25
 PROFILE_RUNS = 8
 

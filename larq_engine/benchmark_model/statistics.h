@@ -23,8 +23,8 @@ struct Statistics {
 // does.
 Statistics Summarize(std::vector<double> times);
 
-// Returns the mean of the middle half; 0 if there is no time. Disturbed runs do not count in it,
-// and it is finer than the times if these are whole numbers.
+// Returns the mean of the middle half; 0 if there is no time. It leaves out disturbed runs, and has
+// a higher resolution than times that are whole numbers.
 double MiddleMean(std::vector<double> times);
 
 }  // namespace larq_engine

@@ -26,10 +26,10 @@ bool IsNameOfKernel(std::string_view text) {
   });
 }
 
-// Removes the text before the first `sign`, and the sign, and returns that text. Takes all of the
-// text if it has no such sign.
-std::string_view CutFirst(std::string_view& text, char sign) {
-  const std::string_view first = text.substr(0, text.find(sign));
+// Removes the text up to the first separator, and the separator, and returns what was before it.
+// Without a separator, this is all of the text.
+std::string_view CutFirst(std::string_view& text, char separator) {
+  const std::string_view first = text.substr(0, text.find(separator));
   text.remove_prefix(std::min(text.size(), first.size() + 1));
   return first;
 }

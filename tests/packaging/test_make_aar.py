@@ -48,7 +48,7 @@ def test_what_is_in_it(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("flags", "options", "said"),
+    ("flags", "options", "message"),
     [
         ([], {"machine": None}, "machine: expected AArch64, got Advanced Micro Devices"),
         ([], {"symbol": "other"}, "expected LiteRtAcceleratorImpl, which LiteRT looks for"),
@@ -56,11 +56,11 @@ def test_what_is_in_it(tmp_path):
         (["-Wl,-z,max-page-size=4096"], {}, "expected to lie at multiples of 16384 bytes"),
     ],
 )
-def test_what_it_refuses(tmp_path, flags, options, said):
+def test_what_it_refuses(tmp_path, flags, options, message):
     output = tmp_path / "out.aar"
     done = _make(_library(tmp_path, *flags, **options), output)
     assert done.returncode == 1
-    assert said in done.stderr
+    assert message in done.stderr
     assert not output.exists()
 
 

@@ -1,4 +1,4 @@
-"""Placements are read as they were written, and only beside the profile that they were made of."""
+"""Placements are read as they were written, and only with the profile that they were made from."""
 
 import json
 

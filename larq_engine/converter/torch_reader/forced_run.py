@@ -21,7 +21,7 @@ from larq_engine.converter.torch_reader.signs import Jump
 # precision.
 _ROUNDING = 1e-4
 
-# Where PyTorch itself rounds more, the bound is this many times the difference of its results in
+# If PyTorch itself rounds more, the bound is this many times the difference of its results in
 # float32 and in double precision. PyTorch adds up a sum in some 16 parts. So its rounding is about
 # a quarter of that of a kernel that adds one term after the other. The other factor of four is a
 # margin, as only one run is measured.

@@ -1,5 +1,5 @@
-// ADD, MUL, RELU and its kin, PRELU and functions of one value of the host. Each value is computed
-// by itself.
+// ADD, MUL, RELU and other clamps, PRELU, and functions of one value of the host. Each value is
+// computed on its own.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -44,15 +44,16 @@ class BinaryStep : public ElementwiseStep {
   BinaryStep(const BinaryOp& op, const StepKernels& kernels)
       : ElementwiseStep(kernels, op.activation),
         op_(op),
-        of_tensors_(op.kind == ChannelOp::kAdd ? ops_.add : ops_.multiply),
-        of_channels_(op.kind == ChannelOp::kAdd ? ops_.add_channels : ops_.multiply_channels) {}
+        compute_values_(op.kind == ChannelOp::kAdd ? ops_.add : ops_.multiply),
+        compute_channels_(op.kind == ChannelOp::kAdd ? ops_.add_channels : ops_.multiply_channels) {
+  }
 
-  bool pixelwise() const override { return form_ != kUnlike; }
+  bool pixelwise() const override { return form_ != kBroadcast; }
   bool reads_whole(size_t input) const override {
-    return form_ == kUnlike || (form_ == kRepeated && input != full_);
+    return form_ == kBroadcast || (form_ == kRepeated && input != full_);
   }
   size_t scratch_bytes() const override {
-    return form_ == kUnlike || form_ == kRepeated ? channels() * sizeof(float) : 0;
+    return form_ == kBroadcast || form_ == kRepeated ? channels() * sizeof(float) : 0;
   }
 
   void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
@@ -64,9 +65,9 @@ class BinaryStep : public ElementwiseStep {
     const std::vector<std::vector<int>> operands = op_.OperandDims(inputs);
     for (size_t i = 0; i < 2; ++i) operand_pixels_[i] = BroadcastPixels(operands[i], output.dims);
     const int64_t values = CountElements(output.dims, output.dims.size());
-    form_ = is_constant ? kChannels : kAlike;
+    form_ = is_constant ? kChannels : kSameShape;
     if (op_.IsAlike(inputs)) return;
-    form_ = kUnlike;
+    form_ = kBroadcast;
     if (is_constant) return;
     for (size_t i : {0, 1}) {
       if (CountElements(inputs[i].dims, inputs[i].dims.size()) != values) continue;
@@ -80,20 +81,21 @@ class BinaryStep : public ElementwiseStep {
     const auto* a = static_cast<const float*>(inputs[0]);
     auto* out = static_cast<float*>(output);
     if (form_ == kChannels) {
-      of_channels_(a, constant_.data(), Pixels(range), channels(), range_, out);
-    } else if (form_ == kAlike) {
-      of_tensors_(a, static_cast<const float*>(inputs[1]), Values(range), range_, out);
+      compute_channels_(a, constant_.data(), Pixels(range), channels(), range_, out);
+    } else if (form_ == kSameShape) {
+      compute_values_(a, static_cast<const float*>(inputs[1]), Values(range), range_, out);
     } else if (form_ == kRepeated) {
       RunRepeated(inputs, range, scratch, out);
     } else {
-      RunUnlike(inputs, range, scratch, out);
+      RunBroadcast(inputs, range, scratch, out);
     }
   }
 
  private:
-  // kRepeated stands for two tensors, one of which has the output's shape while the other is
-  // repeated.
-  enum Form : uint8_t { kAlike, kChannels, kRepeated, kUnlike };
+  // kSameShape: both operands have the output's shape. kChannels: one is a constant for each
+  // channel. kRepeated: one has the output's shape, and the other is repeated. kBroadcast: any
+  // other shapes.
+  enum Form : uint8_t { kSameShape, kChannels, kRepeated, kBroadcast };
 
   // Repeats a gate, which has one pixel for a whole image.
   void RunRepeated(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
@@ -107,15 +109,15 @@ class BinaryStep : public ElementwiseStep {
         auto* repeated = reinterpret_cast<float*>(scratch);
         other = std::fill_n(repeated, channels(), *other) - channels();
       }
-      of_channels_(full, other, static_cast<size_t>(pixels), channels(), range_, out);
+      compute_channels_(full, other, static_cast<size_t>(pixels), channels(), range_, out);
       full += static_cast<size_t>(pixels) * channels();
       out += static_cast<size_t>(pixels) * channels();
       pixel += pixels;
     }
   }
 
-  void RunUnlike(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
-                 float* out) const {
+  void RunBroadcast(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
+                    float* out) const {
     std::array<const float*, 2> operands = {constant_.data(), constant_.data()};
     for (size_t i = 0; i < inputs.size(); ++i) {
       operands[op_.data_inputs[i]] = static_cast<const float*>(inputs[i]);
@@ -128,16 +130,16 @@ class BinaryStep : public ElementwiseStep {
         auto* repeated = reinterpret_cast<float*>(scratch);  // only one of the two is repeated
         values[i] = std::fill_n(repeated, channels(), *values[i]) - channels();
       }
-      of_tensors_(values[0], values[1], channels(), range_, out);
+      compute_values_(values[0], values[1], channels(), range_, out);
       out += channels();
     }
   }
 
   const BinaryOp& op_;
-  decltype(PixelOps::add) of_tensors_;
-  decltype(PixelOps::add_channels) of_channels_;
+  decltype(PixelOps::add) compute_values_;
+  decltype(PixelOps::add_channels) compute_channels_;
   std::vector<float> constant_;  // one value for each channel
-  Form form_ = kAlike;
+  Form form_ = kSameShape;
   size_t full_ = 0;  // for kRepeated: index of the input with the output's shape
   std::array<BroadcastPixels, 2> operand_pixels_;
 };
