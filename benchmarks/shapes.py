@@ -32,8 +32,9 @@ class ConvShape:
     def chain(self) -> int:
         """Number of layers in a model, which share the cost of passing arrays in and out.
 
-        The larger the image the longer: every layer's share is 0.2 MB of floats. It is not longer,
-        to keep the peers' weights cached: 10 layers of D in float32 took twice as long for each.
+        It grows with the image, so that each layer's share of these arrays is 0.2 MB of floats.
+        More layers would push the peers' weights out of the cache: with 10 layers of D in float32,
+        each took twice as long.
         """
         return self.size // 7
 

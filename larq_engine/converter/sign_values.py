@@ -14,7 +14,7 @@ from larq_engine.converter.graph import Array, Op, Tensor
 from larq_engine.python.operators import KNOWN_OPS
 
 # Stand for values below 0, at 0 and above 0.
-_THREE = np.array([-1, 0, 1], np.float32)
+_SIGN_CASES = np.array([-1, 0, 1], np.float32)
 
 _COMPARISONS = ("EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "NOT_EQUAL")
 _ELEMENTWISE = (
@@ -58,18 +58,18 @@ class _Search:
 
     def _first_unknown(self, tensor: Tensor) -> Tensor | None:
         """Returns an input that must be computed before the tensor."""
-        op = _place_by_place(tensor)
+        op = _elementwise_producer(tensor)
         for given in () if op is None else op.inputs:
             if given is None or uniform(given) is not None:
                 continue
             if id(given) not in self._found:
                 return given
-            if op is not None and self._of_input(op, given) is None:
+            if op is not None and self._values_of_input(op, given) is None:
                 return None  # One unknown input is enough: the tensor is unknown, too.
         return None
 
     def _compute(self, tensor: Tensor) -> SignValues | None:
-        op = _place_by_place(tensor)
+        op = _elementwise_producer(tensor)
         if op is None:
             return None
         x: Tensor | None = None
@@ -79,7 +79,7 @@ class _Search:
             if number is not None:
                 inputs.append(number)
                 continue
-            found = self._of_input(op, given)
+            found = self._values_of_input(op, given)
             if found is None or found.x.shape != tensor.shape:
                 return None
             if x is not None and not is_same_value(found.x, x):
@@ -92,15 +92,15 @@ class _Search:
         values = evaluate(op, inputs)
         return None if values is None else SignValues(x, values)
 
-    def _of_input(self, op: Op, given: Tensor | None) -> SignValues | None:
+    def _values_of_input(self, op: Op, given: Tensor | None) -> SignValues | None:
         found = self._found[id(given)] if given is not None else None
         if found is not None or given is None or given.dtype != "FLOAT32" or given.is_constant:
             return found
         compared = op.kind in _COMPARISONS and any(uniform(other) == 0 for other in op.inputs)
-        return SignValues(given, _THREE) if compared or op.kind == "SIGN" else None
+        return SignValues(given, _SIGN_CASES) if compared or op.kind == "SIGN" else None
 
 
-def _place_by_place(tensor: Tensor) -> Op | None:
+def _elementwise_producer(tensor: Tensor) -> Op | None:
     op = tensor.producer
     return None if op is None or op.custom or op.kind not in _ELEMENTWISE else op
 

@@ -157,7 +157,7 @@ def test_signs_that_become_one(again):
 
 
 def test_signs_that_become_one_beside_another():
-    """Nothing is asked about the third sign, which is no reason to refuse the two."""
+    """The third sign needs no choice, so it does not prevent that the other two become one."""
     torch.manual_seed(0)
     forms = [("a", torch.sign), ("b", torch.sign), ("c", lambda x: torch.sign(F.relu(x)))]
     module, x = Layers(forms).eval(), whole_numbers(1, CHANNELS, 6, 6)

@@ -130,7 +130,7 @@ class Call:
             raise self.error(
                 "shapes that fit", error, "fix the sizes, or export it again"
             ) from error
-        made = self.net.op(kind, tensors, like.lies, dtype, options)
+        made = self.net.op(kind, tensors, like.stored_shape, dtype, options)
         return replace(like, tensor=made)
 
     def rank(self, value: Value, *allowed: int) -> None:

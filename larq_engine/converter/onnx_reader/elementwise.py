@@ -84,8 +84,8 @@ def prelu(call: Call) -> Value:
     rank = max(len(x.shape) - 1, 1)
     whole = data if data.ndim > rank else data.reshape((1,) * (rank - data.ndim) + data.shape)
     if whole.size == 1:
-        whole = np.broadcast_to(whole, (*whole.shape[:-1], like.lies[-1]))
-    made = call.net.op("PRELU", [tensors[0], call.net.constant(whole)], like.lies)
+        whole = np.broadcast_to(whole, (*whole.shape[:-1], like.stored_shape[-1]))
+    made = call.net.op("PRELU", [tensors[0], call.net.constant(whole)], like.stored_shape)
     return Value(like.shape, made, like.order, like.image)
 
 

@@ -91,7 +91,7 @@ class GraphBuilder:
         tensor = value.tensor
         if tensor not in self.producers or tensor in self.outputs:
             # A tensor that is an input or another output has its own name already.
-            tensor = self.reshape(tensor, value.lies)
+            tensor = self.reshape(tensor, value.stored_shape)
         tensor.name = name
         producer = self.producers[tensor]
         for number, given in enumerate(producer.inputs):

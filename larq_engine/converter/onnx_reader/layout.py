@@ -38,7 +38,7 @@ class Value:
         return self.order.index(axis % len(self.order))
 
     @property
-    def lies(self) -> Shape:
+    def stored_shape(self) -> Shape:
         """The shape of the tensor, with OPEN for open sizes."""
         return tuple(self.shape[axis] for axis in self.order)
 

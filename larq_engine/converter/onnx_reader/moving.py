@@ -116,12 +116,12 @@ def bring(net: GraphBuilder, x: Value, shape: Shape) -> Value:
     if not x.image:
         for order in (channels_last(len(shape)), identity(shape)):
             if _has_order(x, shape, order):
-                lies = tuple(shape[axis] for axis in order)
-                return Value(shape, net.reshape(x.tensor, lies), order)
+                stored_shape = tuple(shape[axis] for axis in order)
+                return Value(shape, net.reshape(x.tensor, stored_shape), order)
         rank = len(x.shape)
         flat = (x.shape[0], math.prod(x.shape[1:]))
         if rank > 2 and shape == flat and x.order == channels_last(rank) and OPEN not in shape[1:]:
-            return Value(shape, net.reshape(x.tensor, shape), (0, 1), image=x.lies[1:])
+            return Value(shape, net.reshape(x.tensor, shape), (0, 1), image=x.stored_shape[1:])
     return Value(shape, net.reshape(net.plain(x).tensor, shape), identity(shape))
 
 
@@ -175,9 +175,9 @@ def concat(call: Call) -> Value:
     values = [net.ordered(net.value(operand), order) for operand in operands]
     shape = (*first.shape[:axis], sum(sizes), *first.shape[axis + 1 :])
     options = schema.make_options("ConcatenationOptions", axis=order.index(axis))
-    lies = tuple(shape[axis] for axis in order)
+    stored_shape = tuple(shape[axis] for axis in order)
     tensors = [value.tensor for value in values]
-    return Value(shape, net.op("CONCATENATION", tensors, lies, options=options), order)
+    return Value(shape, net.op("CONCATENATION", tensors, stored_shape, options=options), order)
 
 
 def pad(call: Call) -> Value:
@@ -214,13 +214,13 @@ def _sides(call: Call, rank: int) -> list[tuple[int, int]]:
 
 def _padded(call: Call, x: Value, sides: Sequence[tuple[int, int]], shape: Shape) -> Value:
     net, mode = call.net, call.text("mode", "constant")
-    lies = tuple(shape[axis] for axis in x.order)
+    stored_shape = tuple(shape[axis] for axis in x.order)
     inputs = [x.tensor, net.constant(np.array([sides[axis] for axis in x.order], np.int32))]
     if mode == "reflect":
         if any(size <= max(pair) for size, pair in zip(x.shape, sides, strict=True) if any(pair)):
             raise call.error("pads smaller than the value", [*sides], "use smaller pads")
         options = schema.make_options("MirrorPadOptions")  # The default mode is REFLECT.
-        return Value(shape, net.op("MIRROR_PAD", inputs, lies, options=options), x.order)
+        return Value(shape, net.op("MIRROR_PAD", inputs, stored_shape, options=options), x.order)
     if mode in ("edge", "wrap"):
         for axis, pair in enumerate(sides):
             places = np.arange(x.shape[axis]) if any(pair) else None
@@ -233,8 +233,8 @@ def _padded(call: Call, x: Value, sides: Sequence[tuple[int, int]], shape: Shape
     if call.input(2) is not None:
         value = float(call.weights(2, "its value").reshape(()))
     if value == 0:
-        return Value(shape, net.op("PAD", inputs, lies), x.order)
-    return Value(shape, net.op("PADV2", [*inputs, net.constant(value)], lies), x.order)
+        return Value(shape, net.op("PAD", inputs, stored_shape), x.order)
+    return Value(shape, net.op("PADV2", [*inputs, net.constant(value)], stored_shape), x.order)
 
 
 def pick(call: Call, x: Value, axis: int, places: Array) -> Value:
@@ -243,8 +243,10 @@ def pick(call: Call, x: Value, axis: int, places: Array) -> Value:
     shape = (*x.shape[:axis], len(places), *x.shape[axis + 1 :])
     options = schema.make_options("GatherOptions", axis=x.axis(axis))
     inputs = [x.tensor, call.net.constant(places.astype(np.int32))]
-    lies = tuple(shape[axis] for axis in x.order)
-    return Value(shape, call.net.op("GATHER", inputs, lies, x.tensor.dtype, options), x.order)
+    stored_shape = tuple(shape[axis] for axis in x.order)
+    return Value(
+        shape, call.net.op("GATHER", inputs, stored_shape, x.tensor.dtype, options), x.order
+    )
 
 
 def slice_of(call: Call) -> Value:
@@ -265,7 +267,7 @@ def _from_behind(place: int | None) -> int | None:
 def _reversed(net: GraphBuilder, x: Value, axis: int) -> Value:
     x = net.ordered(x, x.order)
     inputs = [x.tensor, net.constant([x.axis(axis)])]
-    return Value(x.shape, net.op("REVERSE_V2", inputs, x.lies, x.tensor.dtype), x.order)
+    return Value(x.shape, net.op("REVERSE_V2", inputs, x.stored_shape, x.tensor.dtype), x.order)
 
 
 def _slices(call: Call, shape: Shape) -> list[slice]:
@@ -341,6 +343,6 @@ def part_of(call: Call, x: Value, taken: Sequence[slice]) -> Value:
         net.constant([part.stop or 0 for part in parts]),
         net.constant([part.step or 1 for part in parts]),
     ]
-    lies = tuple(shape[axis] for axis in x.order)
-    tensor = net.op("STRIDED_SLICE", inputs, lies, x.tensor.dtype, options)
+    stored_shape = tuple(shape[axis] for axis in x.order)
+    tensor = net.op("STRIDED_SLICE", inputs, stored_shape, x.tensor.dtype, options)
     return Value(shape, tensor, x.order)

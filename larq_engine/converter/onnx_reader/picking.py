@@ -84,9 +84,9 @@ def _tiled(call: Call, x: Value, times: Sequence[int]) -> Value:
     shape = tuple(size * n if n > 1 else size for size, n in zip(x.shape, times, strict=True))
     if shape == x.shape:
         return x
-    lies = tuple(shape[axis] for axis in x.order)
+    stored_shape = tuple(shape[axis] for axis in x.order)
     inputs = [x.tensor, call.net.constant([times[axis] for axis in x.order])]
-    return Value(shape, call.net.op("TILE", inputs, lies, x.tensor.dtype), x.order)
+    return Value(shape, call.net.op("TILE", inputs, stored_shape, x.tensor.dtype), x.order)
 
 
 def cumulative(call: Call) -> Value:
@@ -99,4 +99,4 @@ def cumulative(call: Call) -> Value:
         reverse=bool(call.integer("reverse")),
     )
     inputs = [x.tensor, call.net.constant(np.array(x.axis(axis), np.int32))]
-    return Value(x.shape, call.net.op("CUMSUM", inputs, x.lies, options=options), x.order)
+    return Value(x.shape, call.net.op("CUMSUM", inputs, x.stored_shape, options=options), x.order)

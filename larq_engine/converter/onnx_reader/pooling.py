@@ -148,8 +148,8 @@ def arg(kind: str) -> Callable[[Call], Value]:
             outputType=schema.type_number("INT64"),
         )
         inputs = [x.tensor, call.net.constant(np.array(x.axis(axis), np.int32))]
-        lies = tuple(shape[a] for a in order)
-        found = Value(shape, call.net.op(kind, inputs, lies, "INT64", options), order)
+        stored_shape = tuple(shape[a] for a in order)
+        found = Value(shape, call.net.op(kind, inputs, stored_shape, "INT64", options), order)
         if call.integer("keepdims", 1):
             return bring(call.net, found, (*x.shape[:axis], 1, *x.shape[axis + 1 :]))
         return found
@@ -166,8 +166,8 @@ def reduced(call: Call, kind: str, x: Value, axes: list[int], keeps: bool) -> Va
     else:
         shape, order = _without(x, axes)
     options = schema.make_options("ReducerOptions", keepDims=keeps)
-    lies = tuple(shape[axis] for axis in order)
-    made = call.net.op(kind, [x.tensor, call.net.constant(where)], lies, options=options)
+    stored_shape = tuple(shape[axis] for axis in order)
+    made = call.net.op(kind, [x.tensor, call.net.constant(where)], stored_shape, options=options)
     return Value(shape, made, order)
 
 

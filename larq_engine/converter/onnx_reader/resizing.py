@@ -155,8 +155,8 @@ def depth_to_space(call: Call) -> Value:
     if call.text("mode", "DCR") == "CRD":
         # Hosts have the places in a block before the channels.
         x = pick(call, x, 1, np.arange(channels).reshape(left, count).T.reshape(-1))
-    lies = (batch, height * block, width * block, left)
-    return _blocks(call, "DEPTH_TO_SPACE", x, block, lies)
+    stored_shape = (batch, height * block, width * block, left)
+    return _blocks(call, "DEPTH_TO_SPACE", x, block, stored_shape)
 
 
 def space_to_depth(call: Call) -> Value:
@@ -165,12 +165,16 @@ def space_to_depth(call: Call) -> Value:
     batch, channels, height, width = x.shape
     if block < 1 or height % block or width % block:
         raise call.error(f"blocks of {block} in the image", [height, width], "pad the image")
-    lies = (batch, height // block, width // block, channels * block * block)
-    return _blocks(call, "SPACE_TO_DEPTH", x, block, lies)
+    stored_shape = (batch, height // block, width // block, channels * block * block)
+    return _blocks(call, "SPACE_TO_DEPTH", x, block, stored_shape)
 
 
-def _blocks(call: Call, kind: str, x: Value, block: int, lies: tuple[int, ...]) -> Value:
+def _blocks(call: Call, kind: str, x: Value, block: int, stored_shape: tuple[int, ...]) -> Value:
     image = call.net.ordered(x, channels_last(4)).tensor
     name = {"DEPTH_TO_SPACE": "DepthToSpaceOptions"}.get(kind, "SpaceToDepthOptions")
-    made = call.net.op(kind, [image], lies, options=schema.make_options(name, blockSize=block))
-    return from_image(call.net, made, (lies[0], lies[3], lies[1], lies[2]))
+    made = call.net.op(
+        kind, [image], stored_shape, options=schema.make_options(name, blockSize=block)
+    )
+    return from_image(
+        call.net, made, (stored_shape[0], stored_shape[3], stored_shape[1], stored_shape[2])
+    )

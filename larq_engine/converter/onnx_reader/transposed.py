@@ -41,9 +41,13 @@ def conv_transpose(call: Call) -> Value:
         strideW=sides[-1].stride,
     )
     image = as_image(net, x)
-    lies = (x.shape[0], *sizes, outputs)
-    inputs = [_open_sizes(net, image, lies), net.constant(whole.transpose(1, 2, 3, 0)), image]
-    made = net.op("TRANSPOSE_CONV", inputs, lies, options=options)
+    stored_shape = (x.shape[0], *sizes, outputs)
+    inputs = [
+        _open_sizes(net, image, stored_shape),
+        net.constant(whole.transpose(1, 2, 3, 0)),
+        image,
+    ]
+    made = net.op("TRANSPOSE_CONV", inputs, stored_shape, options=options)
     shape = (x.shape[0], outputs, *[side.whole for side in sides])
     kept = [
         slice(side.before or None, side.before + side.left - side.whole or None) for side in sides
@@ -113,13 +117,13 @@ def _spread(call: Call, filters: Array, groups: int) -> Array:
     return spread
 
 
-def _open_sizes(net: GraphBuilder, image: Tensor, lies: Shape) -> Tensor:
+def _open_sizes(net: GraphBuilder, image: Tensor, stored_shape: Shape) -> Tensor:
     """Returns a shape as a tensor, with the image's batch if the batch is open."""
-    if lies[0] != OPEN:
-        return net.constant(list(lies))
+    if stored_shape[0] != OPEN:
+        return net.constant(list(stored_shape))
     options = schema.make_options("ShapeOptions", outType=schema.type_number("INT32"))
     sizes = net.op("SHAPE", [image], (4,), "INT32", options)
     batch = net.op("SLICE", [sizes, net.constant([0]), net.constant([1])], (1,), "INT32")
     options = schema.make_options("ConcatenationOptions")
-    parts = [batch, net.constant(list(lies[1:]))]
+    parts = [batch, net.constant(list(stored_shape[1:]))]
     return net.op("CONCATENATION", parts, (4,), "INT32", options)

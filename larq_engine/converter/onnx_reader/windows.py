@@ -136,7 +136,7 @@ def as_image(net: GraphBuilder, value: Value) -> Tensor:
     last = net.ordered(value, channels_last(rank))
     if rank == 4:
         return last.tensor
-    batch, length, channels = last.lies
+    batch, length, channels = last.stored_shape
     return net.reshape(last.tensor, (batch, 1, length, channels))
 
 

@@ -170,7 +170,7 @@ TEST(GpuBconv2d, ConstantsAreCopiedOnce) {
 }
 
 // Covers every remainder of a size by that of a tile, a word and a copy, for every kind of output.
-TEST(GpuBconv2d, ChannelsOfEveryRest) {
+TEST(GpuBconv2d, ChannelsOfEveryRemainder) {
   SCOPED_TRACE(ReplayHint());
   std::mt19937_64 random(TestSeed());
   RunsByName runs;
