@@ -18,7 +18,7 @@ from larq_engine.converter.padding import VALID
 
 
 def conv_transpose(call: Call) -> Value:
-    """Makes a host's transposed convolution, which has no pads, and cuts them off its result."""
+    """Makes a TRANSPOSE_CONV without pads, and cuts the pads off its result."""
     net, x, filters = call.net, call.value(), call.weights(1, "its weights")
     rank, groups = len(x.shape), call.integer("group", 1)
     call.rank(x, 3, 4)
@@ -32,8 +32,8 @@ def conv_transpose(call: Call) -> Value:
     spread = _spread(call, filters, groups)
     whole = spread if rank == 4 else spread[:, :, None]
     outputs = per_group * groups
-    sides = _reach(call, x.shape[2:], taps)
-    sizes = [1] * (4 - rank) + [side.whole for side in sides]
+    sides = _read_sides(call, x.shape[2:], taps)
+    sizes = [1] * (4 - rank) + [side.full for side in sides]
     options = schema.make_options(
         "TransposeConvOptions",
         padding=VALID,
@@ -48,11 +48,11 @@ def conv_transpose(call: Call) -> Value:
         image,
     ]
     made = net.op("TRANSPOSE_CONV", inputs, stored_shape, options=options)
-    shape = (x.shape[0], outputs, *[side.whole for side in sides])
-    kept = [
-        slice(side.before or None, side.before + side.left - side.whole or None) for side in sides
+    shape = (x.shape[0], outputs, *[side.full for side in sides])
+    parts = [
+        slice(side.begin or None, side.begin + side.kept - side.full or None) for side in sides
     ]
-    result = part_of(call, from_image(net, made, shape), [slice(None), slice(None), *kept])
+    result = part_of(call, from_image(net, made, shape), [slice(None), slice(None), *parts])
     if call.input(2) is None:
         return result
     bias = call.weights(2, "its biases")
@@ -61,15 +61,15 @@ def conv_transpose(call: Call) -> Value:
 
 @dataclass(frozen=True)
 class _Side:
-    """One direction of the result: its full size, and the part that is left without pads."""
+    """One direction of the result: its size with the pads, and where the part without pads is."""
 
     stride: int
-    whole: int
-    before: int
-    left: int
+    full: int
+    begin: int
+    kept: int
 
 
-def _reach(call: Call, sizes: Shape, taps: Sequence[int]) -> list[_Side]:
+def _read_sides(call: Call, sizes: Shape, taps: Sequence[int]) -> list[_Side]:
     rank = len(sizes)
     strides = call.integers("strides") or [1] * rank
     pads = call.integers("pads") or [0] * 2 * rank
@@ -89,16 +89,16 @@ def _reach(call: Call, sizes: Shape, taps: Sequence[int]) -> list[_Side]:
         )
     sides = []
     for n, (size, count, stride) in enumerate(zip(sizes, taps, strides, strict=True)):
-        reach = (size - 1) * stride + count
-        left = reach - pads[n] - pads[n + rank] + more[n]
-        whole = max(reach, pads[n] + left)
-        if left < 1 or more[n] >= stride > 1 or whole - reach >= stride:
+        extent = (size - 1) * stride + count
+        kept = extent - pads[n] - pads[n + rank] + more[n]
+        full = max(extent, pads[n] + kept)
+        if kept < 1 or more[n] >= stride > 1 or full - extent >= stride:
             raise call.error(
                 "pads and an output_padding less than the stride that leave an image",
                 f"pads {pads}, output_padding {more}, strides {strides}",
                 "use smaller ones",
             )
-        sides.append(_Side(stride, whole, pads[n], left))
+        sides.append(_Side(stride, full, pads[n], kept))
     return sides
 
 

@@ -41,7 +41,7 @@ std::vector<uint32_t> RandomBits(std::mt19937_64& random, size_t rows, size_t ch
 }
 
 // Returns the weight of plane `plane` in the products with all planes of the other side.
-int32_t CountOf(int64_t plane, int64_t other_bits) {
+int32_t PlaneWeight(int64_t plane, int64_t other_bits) {
   return static_cast<int32_t>((int64_t{1} << plane) * LargestOf(other_bits));
 }
 
@@ -94,8 +94,8 @@ std::vector<int32_t> CornerOnes(const Bconv2dSpec& spec, const std::vector<uint3
             const size_t row = (c * height * width + tap) * static_cast<size_t>(spec.bits_weights) +
                                static_cast<size_t>(plane);
             for (size_t w = 0; w < spec.tap_words(); ++w) {
-              sum +=
-                  std::popcount(filter[row * spec.tap_words() + w]) * CountOf(plane, spec.bits_in);
+              sum += std::popcount(filter[row * spec.tap_words() + w]) *
+                     PlaneWeight(plane, spec.bits_in);
             }
           }
         }
