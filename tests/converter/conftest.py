@@ -6,12 +6,18 @@ import pytest
 
 from larq_engine.converter import rules_binary
 from tests.converter.graphs import Net
+from tests.model_builder import ModelBuilder
 
 
 @pytest.fixture
 def net() -> Net:
     """Returns a network without operators, to which the test adds some."""
     return Net()
+
+
+@pytest.fixture
+def builder() -> ModelBuilder:
+    return ModelBuilder()
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -14,7 +14,7 @@ from larq_engine.command_line import main
 from larq_engine.converter import schema
 from tests import oracle
 from tests.command_line.models import float_model
-from tests.model_builder import PADDING, ModelBuilder, add_weights, bconv_model, bconv_options
+from tests.model_builder import PADDING, add_weights, bconv_model, bconv_options
 from tests.oracle import Conv
 
 _INTEROP = sorted((Path(__file__).parents[1] / "interop" / "data").glob("*.tflite"))
@@ -129,13 +129,12 @@ def test_layers_of_the_converter_have_their_names(tmp_path, rng):
     assert layer["name"] == "second"
 
 
-def test_a_float_layer_with_binary_weights(tmp_path, rng):
+def test_a_float_layer_with_binary_weights(builder, tmp_path, rng):
     """Sums of small whole numbers are exact in any order."""
     conv = Conv((1, 6, 5, 8), (3, 3), 7, stride=(2, 1), pad_value=0, activation="RELU")
     signs = oracle.signs(rng.standard_normal(conv.filter_shape))
     scale = np.array([0.5, 1, 2, 4, 0.25, 8, 1], np.float32)
     bias = rng.integers(-9, 9, 7).astype(np.float32)
-    builder = ModelBuilder()
     x, y = builder.tensor(conv.input_shape, name="x"), builder.tensor(conv.output_shape, name="y")
     weights = add_weights(builder, signs, scale, 0)
     options = {"padding": PADDING["SAME"], "strideH": 2, "strideW": 1}
@@ -160,9 +159,8 @@ def test_a_float_layer_with_binary_weights(tmp_path, rng):
     assert np.array_equal(larq_engine.Interpreter(content).predict(image), expected)
 
 
-def test_a_dense_layer_with_binary_weights(tmp_path, rng):
+def test_a_dense_layer_with_binary_weights(builder, tmp_path, rng):
     signs, scale = oracle.signs(rng.standard_normal((9, 40))), np.ones(1, np.float32)
-    builder = ModelBuilder()
     x, y = builder.tensor((1, 40), name="x"), builder.tensor((1, 9), name="y")
     builder.builtin("FULLY_CONNECTED", [x, add_weights(builder, signs, scale, 0)], [y])
     [layer], arrays = _exported(builder.finish([x], [y]), tmp_path)
@@ -198,9 +196,8 @@ def test_a_model_without_binary_layers():
 
 
 @pytest.mark.parametrize("key", ["stride_width", "fused_activation_function", "channels_in"])
-def test_a_missing_option_is_named(key):
+def test_a_missing_option_is_named(builder, key):
     conv = Conv((1, 4, 4, 32), (1, 1), 8)
-    builder = ModelBuilder()
     bits = builder.tensor((1, 4, 4, 1), np.int32)
     y = builder.tensor(conv.output_shape, name="y")
     filters = builder.constant(np.zeros((8, 1, 1, 1), np.int32))

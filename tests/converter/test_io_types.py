@@ -110,8 +110,7 @@ def test_other_types_are_refused(int8_model, wrong, position):
         modify_integer_quantized_model_io_type(int8_model, *types)
 
 
-def test_what_only_quantizes_and_dequantizes_becomes_empty():
-    builder = ModelBuilder()
+def test_what_only_quantizes_and_dequantizes_becomes_empty(builder):
     x, q, y = builder.tensor(_SHAPE), _quantized(builder, "q"), builder.tensor(_SHAPE)
     builder.builtin("QUANTIZE", [x], [q])
     builder.builtin("DEQUANTIZE", [q], [y])
@@ -120,8 +119,7 @@ def test_what_only_quantizes_and_dequantizes_becomes_empty():
     assert _kinds(schema.read(changed)) == []
 
 
-def test_an_output_that_is_read_inside_too_keeps_its_dequantize(rng):
-    builder = ModelBuilder()
+def test_an_output_that_is_read_inside_too_keeps_its_dequantize(builder, rng):
     x, y = _add_int8_graph(builder)
     twice = builder.tensor(_SHAPE)
     ids = builder.tensor(_SHAPE, np.int32, name="ids")
@@ -138,8 +136,7 @@ def test_an_output_that_is_read_inside_too_keeps_its_dequantize(rng):
     np.testing.assert_array_equal(_SCALE * (score_int8.astype(np.float32) - _ZERO_POINT), score)
 
 
-def test_an_input_that_others_read_too_is_refused():
-    builder = ModelBuilder()
+def test_an_input_that_others_read_too_is_refused(builder):
     x, q = builder.tensor(_SHAPE, name="x"), _quantized(builder, "q")
     builder.builtin("QUANTIZE", [x], [q])
     bits = add_quantize(builder, x, _SHAPE)
@@ -151,16 +148,14 @@ def test_an_input_that_others_read_too_is_refused():
         modify_integer_quantized_model_io_type(builder.finish([x], [q, bits]), "int8")
 
 
-def test_an_input_that_is_an_output_too_is_refused():
-    builder = ModelBuilder()
+def test_an_input_that_is_an_output_too_is_refused(builder):
     x, q = builder.tensor(_SHAPE, name="x"), _quantized(builder, "q")
     builder.builtin("QUANTIZE", [x], [q])
     with pytest.raises(ValueError, match="got a tensor that is both; ask for float32"):
         modify_integer_quantized_model_io_type(builder.finish([x], [q, x]), "int8")
 
 
-def test_an_input_that_nobody_reads_is_refused():
-    builder = ModelBuilder()
+def test_an_input_that_nobody_reads_is_refused(builder):
     x, y = _add_int8_graph(builder)
     unused = builder.tensor(_SHAPE, name="unused")
     with pytest.raises(ValueError, match=r"input 'unused' \(#1\): .* got none; ask for float32"):
@@ -177,16 +172,14 @@ def test_an_input_that_nobody_reads_is_refused():
         ),
     ],
 )
-def test_a_float_model_is_refused(types, message):
-    builder = ModelBuilder()
+def test_a_float_model_is_refused(builder, types, message):
     x, y = builder.tensor(_SHAPE, name="x"), builder.tensor(_SHAPE, name="y")
     builder.builtin("ABS", [x], [y])
     with pytest.raises(ValueError, match=re.escape(message)):
         modify_integer_quantized_model_io_type(builder.finish([x], [y]), *types)
 
 
-def test_a_uint8_model_is_refused():
-    builder = ModelBuilder()
+def test_a_uint8_model_is_refused(builder):
     x, y = builder.tensor(_SHAPE, name="x"), builder.tensor(_SHAPE, name="y")
     q = builder.tensor(_SHAPE, np.uint8, name="q", scale=_SCALE)
     builder.builtin("QUANTIZE", [x], [q])
@@ -202,8 +195,7 @@ def test_a_uint8_model_is_refused():
         modify_integer_quantized_model_io_type(builder.finish([q], [y]), "int8")
 
 
-def test_indices_stay_what_they_are():
-    builder = ModelBuilder()
+def test_indices_stay_what_they_are(builder):
     x, y = _add_int8_graph(builder)
     ids = builder.tensor((2,), np.int32, name="ids")
     more = builder.tensor((2,), np.int32, name="more")
@@ -217,8 +209,7 @@ def test_indices_stay_what_they_are():
         modify_integer_quantized_model_io_type(builder.finish([ids], [more]), "int8")
 
 
-def test_every_signature_follows_and_branches_keep_their_types():
-    builder = ModelBuilder()
+def test_every_signature_follows_and_branches_keep_their_types(builder):
     main, branch, other = builder, builder.subgraph(), builder.subgraph()
     ends = []
     for graph in (main, branch, other):
@@ -273,8 +264,7 @@ def test_stripping_leaves_the_bits(kind, rng):
     assert _kinds(schema.read(stripped)) == ["LceQuantize"]
 
 
-def test_stripping_leaves_other_outputs_and_readers_alone():
-    builder = ModelBuilder()
+def test_stripping_leaves_other_outputs_and_readers_alone(builder):
     x, y = _add_int8_graph(builder)
     signs = _add_signs(builder, x)
     sizes = builder.tensor(_SHAPE, name="sizes")
@@ -301,8 +291,7 @@ def test_stripping_needs_an_output_of_lcedequantize(int8_model):
         strip_lcedequantize_ops(strip_lcedequantize_ops(_signs_model("float32")))
 
 
-def test_stripping_leaves_branches_alone():
-    builder = ModelBuilder()
+def test_stripping_leaves_branches_alone(builder):
     for graph in (builder, builder.subgraph()):
         x = graph.tensor(_SHAPE, name="x")
         signs = _add_signs(graph, x)

@@ -21,8 +21,8 @@ def net():
     return OnnxNet()
 
 
-def _small(rng):
-    net = OnnxNet()
+@pytest.fixture
+def model(net, rng):
     x = net.bipolar(net.conv(net.input(1, 3, 8, 8), steps(rng, 32, 3, 3, 3)))
     return net.proto(net.conv(x, signs(rng, 8, 32, 3, 3), name="second"))
 
@@ -33,15 +33,15 @@ def _refused(model, words, **options):
         larq_engine.convert_onnx(content, **options)
 
 
-def test_cut_files(rng):
-    content = _small(rng).SerializeToString()
+def test_cut_files(model):
+    content = model.SerializeToString()
     for length in [0, 1, 7, 20, *range(50, len(content) - 1, len(content) // 20)]:
         _refused(content[:length], r"expected (a whole|an) ONNX model|damaged|export it again")
 
 
-def test_mutated_files(rng):
+def test_mutated_files(model):
     """Mutated files are read, or refused with a ValueError."""
-    content = _small(rng).SerializeToString()
+    content = model.SerializeToString()
     chance = random.Random(7)
     refused = 0
     for _ in range(100):
@@ -62,41 +62,35 @@ def test_other_files(content):
     _refused(content, "ONNX model, got (something else|a file without operators)")
 
 
-def test_a_circle(rng):
-    model = _small(rng)
+def test_a_circle(model):
     first, *_ = model.graph.node
     first.input[0] = model.graph.node[-1].output[0]
     _refused(model, r"Conv .* what an earlier operator makes, got .* go round in a circle")
 
 
-def test_a_value_made_twice(rng):
-    model = _small(rng)
+def test_a_value_made_twice(model):
     model.graph.node[1].output[0] = model.graph.node[0].output[0]
     _refused(model, "a value of its own")
 
 
-def test_a_missing_tensor(rng):
-    model = _small(rng)
+def test_a_missing_tensor(model):
     del model.graph.initializer[0]
     _refused(model, r"got 'constant_0', which none does")
 
 
-def test_missing_outputs(rng):
-    model = _small(rng)
+def test_missing_outputs(model):
     model.graph.output[0].name = "nothing"
     _refused(model, r"outputs that operators make, got \['nothing'\]")
 
 
 @pytest.mark.parametrize("part", ["input", "initializer", "output"])
-def test_the_same_name_twice(rng, part):
-    model = _small(rng)
+def test_the_same_name_twice(model, part):
     entries = getattr(model.graph, part)
     entries.append(entries[0])
     _refused(model, "each input and initializer to have a name|outputs of different names")
 
 
-def test_an_input_without_a_name(rng):
-    model = _small(rng)
+def test_an_input_without_a_name(model):
     model.graph.input[0].name = model.graph.node[0].input[0] = ""
     _refused(model, "each input and initializer to have a name of its own, got ''")
 
@@ -106,15 +100,13 @@ def test_weights_without_values(net):
     _refused(net.proto(y), r"expected a tensor with values, got the shape \[1, 6, 6, 0\]")
 
 
-def test_data_of_another_size(rng):
-    model = _small(rng)
+def test_data_of_another_size(model):
     model.graph.initializer[0].dims[0] = 33
     _refused(model, r"'constant_0' to hold values for the shape \[33, 3, 3, 3\]")
 
 
 @pytest.mark.parametrize("size", [-1, 1 << 40, (1 << 63) - 1])
-def test_impossible_sizes(rng, size):
-    model = _small(rng)
+def test_impossible_sizes(model, size):
     model.graph.initializer[0].dims[0] = size
     _refused(model, "'constant_0' to have")
 
@@ -242,14 +234,13 @@ def test_a_value_of_huge_shape(net):
         "a" * 300,
     ],
 )
-def test_data_elsewhere(rng, tmp_path, location):
+def test_data_elsewhere(model, tmp_path, location):
     folder = tmp_path / "model"
     folder.mkdir()
     content = np.ones((32, 3, 3, 3), np.float32).tobytes()
     (tmp_path / "weights.bin").write_bytes(content)
     (folder / "link.bin").symlink_to(tmp_path / "weights.bin")
     (folder / "short.bin").write_bytes(content[:-1])
-    model = _small(rng)
     _move_out(model.graph.initializer[0], location)
     (folder / "net.onnx").write_bytes(model.SerializeToString())
     words = {"absent.bin": "got no such file", "short.bin": "to have 3456 bytes"}
@@ -266,8 +257,7 @@ def _move_out(tensor, location, **fields):
         entry.key, entry.value = key, str(value)
 
 
-def test_data_beside_the_model(rng, tmp_path):
-    model = _small(rng)
+def test_data_beside_the_model(model, tmp_path):
     whole = larq_engine.convert_onnx(model.SerializeToString())
     first = model.graph.initializer[0]
     (tmp_path / "weights.bin").write_bytes(b"12345678" + first.raw_data)
@@ -280,8 +270,7 @@ def test_data_beside_the_model(rng, tmp_path):
     ("version", "words"),
     [(8, "got opset 8; .*version_converter"), (99, "got opset 99; .* upgrade")],
 )
-def test_versions(rng, version, words):
-    model = _small(rng)
+def test_versions(model, version, words):
     model.opset_import[0].version = version
     _refused(model, words)
 
@@ -405,8 +394,7 @@ def test_sizes_of_dimensions_that_are_not_there():
         _refused(net.proto(y), rf"Reshape '/the/node': {words}")
 
 
-def test_another_domain(rng):
-    model = _small(rng)
+def test_another_domain(model):
     model.graph.node[0].domain = "com.example"
     _refused(model, "one of the domain 'com.example'")
 
@@ -449,10 +437,10 @@ def test_computing_with_an_open_batch(net):
     _refused(net.finish(net.op("Reshape", x, size)), "sizes that are known, got the open batch")
 
 
-def test_arguments(rng):
-    _refused(_small(rng), 'sign_of_zero: expected "error"', sign_of_zero="0")
+def test_arguments(model):
+    _refused(model, 'sign_of_zero: expected "error"', sign_of_zero="0")
     with pytest.raises(TypeError, match=r"got ModelProto; .* pass model\.SerializeToString"):
-        larq_engine.convert_onnx(_small(rng))
+        larq_engine.convert_onnx(model)
     with pytest.raises(FileNotFoundError, match=r"'absent\.onnx': expected a file, .*; check"):
         larq_engine.convert_onnx("absent.onnx")
     with pytest.raises(ValueError, match="got an empty one"):
@@ -472,8 +460,7 @@ def test_without_the_package(monkeypatch):
         file.read_onnx(b"")
 
 
-def test_the_newest_operators_are_read(rng):
-    model = _small(rng)
+def test_the_newest_operators_are_read(model):
     model.opset_import[0].version = onnx.defs.onnx_opset_version()
     assert larq_engine.convert_onnx(model.SerializeToString()).report.count("binary") == 1
 

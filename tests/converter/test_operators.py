@@ -142,8 +142,7 @@ def test_relu_0_to_1_is_a_relu_like_the_others(net, rng):
     assert converted.kinds == ["LceQuantize", "LceBconv2d", "LceBconv2d"]
 
 
-def test_an_illegal_file_is_refused():
-    builder = ModelBuilder()
+def test_an_illegal_file_is_refused(builder):
     bits, y = builder.tensor((1, 2), np.int32, name="bits"), builder.tensor((1, 96), name="y")
     builder.custom("LceDequantize", [bits], [y])
     with pytest.raises(ConversionError, match="LceDequantize 'y': wrong output; the file is corr"):

@@ -292,9 +292,8 @@ def test_bytes_that_are_no_model():
             schema.read(content)
 
 
-def test_data_behind_the_flatbuffer():
+def test_data_behind_the_flatbuffer(builder):
     """Files above 2 GB have such data."""
-    builder = ModelBuilder()
     x = builder.constant(np.ones(4, np.float32))
     buffer = builder.model.buffers[1]
     buffer.data, buffer.offset, buffer.size = None, 4096, 16

@@ -38,6 +38,11 @@ _SHAPES = [(3, 9, 7, 33), (2, 3, 5, 1), (1, 1, 1, 40), (2, 8, 8, 64)]
 _LARGE_BATCHES = [(3, 70, 71, 33), (12, 30, 29, 40), (101, 4, 5, 64)]
 
 
+@pytest.fixture
+def net(rng) -> Net:
+    return Net(rng)
+
+
 def _two_tensors(net: Net, op: str, x: Value, activation: str) -> Value:
     return net.binary(op, net.conv(x, x.array.shape[3]), x, activation)
 
@@ -242,9 +247,8 @@ _IN_PLACE = {
 @pytest.mark.parametrize("runtime", HOSTS)
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("form", _IN_PLACE, ids=lambda form: form.__name__[1:])
-def test_sums_that_may_not_be_written_over_their_operand(form, threads, runtime, rng):
+def test_sums_that_may_not_be_written_over_their_operand(net, form, threads, runtime, rng):
     """The image has several tiles; a sum in place would spoil the operand for the next tile."""
-    net = Net(rng)
     model = net.finish(*form(net, net.input(random_images(rng, 2, 40, 40, 64))))
     steps = model.check_both(num_threads=threads, runtime=runtime)
     assert sorted(steps) == sorted(_IN_PLACE[form])
@@ -252,8 +256,7 @@ def test_sums_that_may_not_be_written_over_their_operand(form, threads, runtime,
 
 @pytest.mark.parametrize("runtime", HOSTS)
 @pytest.mark.parametrize("threads", [1, 2])
-def test_outputs_in_the_middle_of_a_group(threads, runtime, rng):
-    net = Net(rng)
+def test_outputs_in_the_middle_of_a_group(net, threads, runtime, rng):
     x = net.input(random_images(rng, 3, 9, 8, 34))
     values = [net.conv(x, 34)]
     values.append(net.add(values[-1], x))
@@ -269,8 +272,7 @@ def test_outputs_in_the_middle_of_a_group(threads, runtime, rng):
 
 @pytest.mark.parametrize("runtime", HOSTS)
 @pytest.mark.parametrize("threads", [1, 2])
-def test_the_host_reads_from_the_middle_of_a_group(threads, runtime, rng):
-    net = Net(rng)
+def test_the_host_reads_from_the_middle_of_a_group(net, threads, runtime, rng):
     x = net.input(random_images(rng, 2, 8, 7, 33))
     y = net.add(net.conv(x, 33), x)
     negative = net.host("NEG", y, -y.array)
@@ -281,9 +283,8 @@ def test_the_host_reads_from_the_middle_of_a_group(threads, runtime, rng):
 
 
 @pytest.mark.parametrize("runtime", HOSTS)
-def test_float_operators_before_the_first_bits(runtime, rng):
+def test_float_operators_before_the_first_bits(net, runtime, rng):
     """Operators are claimed if they lead to an LceQuantize; others stay with the host."""
-    net = Net(rng)
     x = net.input(random_images(rng, 2, 8, 7, 33))
     y = net.add(net.mul(x, net.per_channel(33)), net.per_channel(33))
     y = net.prelu(y, net.per_channel(33))
@@ -348,12 +349,11 @@ def test_batch_norms_of_other_batches_and_sizes_one_after_another(runtime, rng):
 
 @pytest.mark.parametrize("runtime", HOSTS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_batch_norms_of_infinities_nan_and_negative_zero(runtime, rng):
+def test_batch_norms_of_infinities_nan_and_negative_zero(net, runtime, rng):
     """Every special value meets every pair of constants, overflows among them; no denormals."""
     finite = np.array([1, -1, 7, -7, 0.1, 1e-30, -1e-30, 3e38, -3e38], np.float32)
     factors, summands = map(np.ravel, np.meshgrid(finite, np.append(finite, [0.0, -0.0])))
     values = np.concatenate([_SPECIAL, finite, -1 / finite[:-2], -finite / 7])
-    net = Net(rng)
     x = net.input(np.tile(values.reshape(1, 1, -1, 1), (1, 1, 1, len(factors))))
     scaled = net.mul(x, net.constant(factors))
     y = net.bits(net.add(scaled, net.constant(summands)))
@@ -363,9 +363,8 @@ def test_batch_norms_of_infinities_nan_and_negative_zero(runtime, rng):
 
 
 @pytest.mark.parametrize("runtime", HOSTS)
-def test_batch_norms_of_denormals(runtime, rng):
+def test_batch_norms_of_denormals(net, runtime, rng):
     """Half of the smallest denormal is a zero, and no zero is negative."""
-    net = Net(rng)
     tiny = np.array([1e-40, -1e-40, 1e-45, -1e-45] * 8, np.float32).reshape(1, 8, 4, 1)
     x = net.input(tiny)
     y = net.bits(net.mul(x, net.constant(np.array(0.5))))
@@ -489,16 +488,14 @@ _NOT_CLAIMED = {
 
 @pytest.mark.parametrize("runtime", HOSTS)
 @pytest.mark.parametrize("form", _NOT_CLAIMED, ids=lambda form: form.__name__[1:])
-def test_what_stays_with_the_host(form, runtime, rng):
-    net = Net(rng)
+def test_what_stays_with_the_host(net, form, runtime, rng):
     y = form(net, net.input(random_images(rng, 3, 5, 4, 6)))
     assert net.finish(y).check_both(runtime=runtime) == _NOT_CLAIMED[form]
 
 
 @pytest.mark.parametrize("runtime", HOSTS)
-def test_a_concatenation_with_a_constant_stays_with_the_host(runtime, rng):
+def test_a_concatenation_with_a_constant_stays_with_the_host(net, runtime, rng):
     """The result has one sample, as the constant has."""
-    net = Net(rng)
     y = _concatenation_with_a_constant(net, net.input(random_images(rng, 1, 5, 4, 6)))
     assert net.finish(y).check_both(runtime=runtime) == _CONV
 
@@ -522,9 +519,8 @@ def test_activations_that_are_not_known_stay_with_the_host(op, runtime, rng):
 
 
 @pytest.mark.parametrize("runtime", HOSTS)
-def test_a_gate_of_an_image_of_any_size(runtime, rng):
+def test_a_gate_of_an_image_of_any_size(net, runtime, rng):
     """A file declares open dimensions as 1, so that a gate and its image look alike."""
-    net = Net(rng)
     x = net.input(random_images(rng, 1, 1, 1, 6), signature=(-1, -1, -1, 6))
     gate = net.input(random_images(rng, 1, 1, 1, 6), signature=(-1, 1, 1, 6))
     y = net.mul(net.conv(x, 6, taps=1), gate)
@@ -543,9 +539,8 @@ def test_a_gate_of_an_image_of_any_size(runtime, rng):
 
 @pytest.mark.parametrize("runtime", HOSTS)
 @pytest.mark.parametrize("op", ["ADD", "MUL"])
-def test_weights_of_a_bit_as_an_operand(op, runtime, rng):
+def test_weights_of_a_bit_as_an_operand(net, op, runtime, rng):
     """The weights become a constant when they are unpacked, after the file was read."""
-    net = Net(rng)
     x = net.input(random_images(rng, 1, 5, 4, 6))
     signs = oracle.signs(rng.standard_normal(x.array.shape))
     weights = Value(
@@ -557,9 +552,8 @@ def test_weights_of_a_bit_as_an_operand(op, runtime, rng):
 
 @pytest.mark.parametrize("runtime", HOSTS)
 @pytest.mark.parametrize("op", ["ADD", "MUL"])
-def test_what_the_host_computes_of_constants_is_for_all_samples(op, runtime, rng):
+def test_what_the_host_computes_of_constants_is_for_all_samples(net, op, runtime, rng):
     """The result looks like a tensor of one sample, and does not grow with the batch."""
-    net = Net(rng)
     x = net.input(random_images(rng, 3, 5, 4, 6))
     half = random_images(rng, 1, 5, 4, 6).astype(np.float16)
     whole = Value(net.builder.tensor(half.shape), half.astype(np.float32))
@@ -569,9 +563,8 @@ def test_what_the_host_computes_of_constants_is_for_all_samples(op, runtime, rng
 
 
 @pytest.mark.parametrize("runtime", HOSTS)
-def test_shapes_that_only_the_data_decide(runtime, rng):
+def test_shapes_that_only_the_data_decide(net, runtime, rng):
     """The shapes of tensors after such a reshape are unknown when operators are claimed."""
-    net = Net(rng)
     builder = net.builder
     flat, shape = builder.tensor([120], signature=[-1]), builder.tensor([4], np.int32)
     image = random_images(rng, 2, 5, 4, 6)
@@ -625,9 +618,8 @@ def _open_sum(net: Net) -> Value:
     [_open_relu, _open_product, _open_prelu, _open_sum],
     ids=lambda form: form.__name__[1:],
 )
-def test_channels_that_only_the_data_decide(form, runtime, rng):
+def test_channels_that_only_the_data_decide(net, form, runtime, rng):
     """A file declares open dimensions as 1, so that six channels look like one."""
-    net = Net(rng)
     x = _leave_open(net, form(net))
     y = net.conv(x, 6)
     for model in (net.finish(y), net.finish(x, y)):
@@ -676,13 +668,12 @@ def _special_operators() -> list[tuple[str, str | float]]:
 @pytest.mark.parametrize("runtime", HOSTS)
 @pytest.mark.parametrize(("op", "option"), _special_operators())
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_infinities_nan_and_negative_zero(op, option, runtime, rng):
+def test_infinities_nan_and_negative_zero(net, op, option, runtime, rng):
     """Results are equal to the bit to host_operators.md, and to the host's where hosts agree.
 
     Hosts differ for NaN in a pool and in the sign of zeros: for -0.0, XNNPACK's PRELU goes by the
     sign bit with AVX2 and by a comparison with AVX-512.
     """
-    net = Net(rng)
     values = _SPECIAL if op != "MAX_POOL_2D" else _SPECIAL[1:]
     x, y = map(net.input, _special_images(values))
     result = _special_result(net, op, option, x, y)
@@ -699,12 +690,11 @@ def test_infinities_nan_and_negative_zero(op, option, runtime, rng):
 
 
 @pytest.mark.parametrize("runtime", HOSTS)
-def test_prelu_leaves_negative_zeros_alone(runtime, rng):
+def test_prelu_leaves_negative_zeros_alone(net, runtime, rng):
     """TensorFlow Lite's reference does so: x >= 0 ? x : x * slope.
 
     XNNPACK's kernels differ in that.
     """
-    net = Net(rng)
     x = net.input(np.full((1, 4, 4, 33), -0.0, np.float32))
     y = net.prelu(x, net.constant(np.array(-0.5, np.float32)))
     model = net.finish(y, net.bits(y))
@@ -718,9 +708,8 @@ def test_prelu_leaves_negative_zeros_alone(runtime, rng):
 
 
 @pytest.mark.parametrize("runtime", HOSTS)
-def test_denormals_are_numbers(runtime, rng):
+def test_denormals_are_numbers(net, runtime, rng):
     """A negative denormal has the sign -1 wherever it is computed."""
-    net = Net(rng)
     tiny = np.array([1e-40, -1e-40, 1e-45, -1e-45] * 8, np.float32).reshape(1, 8, 4, 1)
     x = net.input(tiny)
     y = net.add(net.mul(x, net.constant(np.array(0.5))), x)
