@@ -92,7 +92,7 @@ Change Kind(size_t op, int kind, std::vector<int32_t> inputs) {
   };
 }
 
-// Returns the custom operator of the host, which has no options.
+// Makes the second operator the custom one of the host, without its options.
 Change PostProcess(std::vector<int32_t> inputs) {
   return [=](ModelFile& m) {
     Kind(1, builtin::kCustom, inputs)(m);
@@ -497,6 +497,7 @@ const std::vector<BreachesOf>& Breaches() {
          "expected lengths of at most 4, as its sequences are, got 5; ",
          "hosts would crash: give how many to reverse"},
         {[](ModelFile& m) {
+           // Lengths of int64, in a buffer that is legal as int32.
            Reversed({1, 1})(m);
            FileTensor lengths = m.graphs[0].tensors.back();
            lengths.type = FileType::kInt64;
