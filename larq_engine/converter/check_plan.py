@@ -1,8 +1,9 @@
 """Cuts a converted model and its float model into stretches that the self-check runs in turn.
 
-A stretch has some operators of the converted model in their order. It also has the operators of the
-float model that compute the same values from what the converted model computed before. So errors do
-not add up from one value to the next, and only what a later stretch reads has to be kept.
+A stretch has consecutive operators of the converted model, and the operators of the float model
+that compute the same values. In each stretch both begin with values that the converted model
+computed in earlier stretches. So errors do not add up from one stretch to the next, and only what a
+later stretch reads has to be kept.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -90,7 +90,8 @@ def test_sums_are_those_of_tensorflow(name, bits, rng, tmp_path):
         return tf.nn.conv2d(values(x, bits[0]), weights(w, bits[1]), stride, padding)
 
     shape = (2, *size, _CHANNELS)
-    # No such number times up to 255 is so near a half that roundings of 1 ULP matter.
+    # Multiplied by a number of steps (up to 255), none of these values is so near a half that an
+    # error of 1 ULP changes how it is rounded.
     x = (rng.integers(-300, 700, shape) / np.float32(400.3)).astype(np.float32)
     converted = _convert(layer, shape, tmp_path)
     (found,) = converted.report.layers
@@ -101,9 +102,9 @@ def test_sums_are_those_of_tensorflow(name, bits, rng, tmp_path):
 
 
 def _check_sums(got, expected, bits, weights):
-    """Asserts that both are equal sums of products of whole numbers of steps.
+    """Asserts that both are equal sums of products, each a whole number of steps.
 
-    Float sums of up to 2^17 of them round to a 128th, and a few such errors add up.
+    A float sum of up to 2^17 steps is rounded to a 128th of a step, and a few such errors add up.
     """
     sizes = np.abs(weights).max(axis=(0, 1, 2)) if bits[1] == 1 else 1
     step = sizes / ((2 ** bits[0] - 1) * (2 ** bits[1] - 1))

@@ -29,9 +29,9 @@ from tests.torch.networks import with_random_statistics
 # Accumulated rounding, as a share of the largest output.
 TOLERANCE = 1e-4
 BATCHES = (1, 2, 9)
-# Number of random images, of which those are taken whose values stay furthest from the edges of
-# signs.
-_DRAWN = 61  # no layer has as many filters, so weights are told from values
+# Number of random images. Those are taken whose values stay furthest from where signs flip. No
+# layer has this number of filters, so the first dimension tells values from weights.
+_NUM_IMAGES = 61
 
 
 class _Margins(TorchDispatchMode):
@@ -66,8 +66,8 @@ class _Margins(TorchDispatchMode):
 
 def draw_images(module: nn.Module, shape: tuple[int, ...], seed: int) -> torch.Tensor:
     """Returns images at which rounding brings no value to the other side of a sign's edge."""
-    images = torch.rand(_DRAWN, *shape, generator=torch.Generator().manual_seed(seed))
-    margins = _Margins(_DRAWN)
+    images = torch.rand(_NUM_IMAGES, *shape, generator=torch.Generator().manual_seed(seed))
+    margins = _Margins(_NUM_IMAGES)
     with torch.no_grad(), margins:
         module(images)
     best = margins.found.argsort(descending=True)[: max(BATCHES)]
