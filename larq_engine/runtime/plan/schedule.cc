@@ -19,7 +19,7 @@ class PartMaker {
         const bool is_reversed = ops_[i].device == kCpuDevice;
         Put(is_reversed ? i + 1 : i, parts_.size());
         Put(is_reversed ? i : i + 1, parts_.size());
-        parts_.back().is_beside = true;
+        parts_.back().overlaps_previous = true;
         ++i;
         continue;
       }
@@ -46,8 +46,8 @@ class PartMaker {
     const int producer = values_[value].producer;
     if (producer < 0) return 0;
     const size_t made = part_of_[static_cast<size_t>(producer)];
-    const bool must_wait =
-        made + 1 < parts_.size() && parts_[made + 1].is_beside && parts_[made + 1].device == device;
+    const bool must_wait = made + 1 < parts_.size() && parts_[made + 1].overlaps_previous &&
+                           parts_[made + 1].device == device;
     return must_wait ? made + 2 : made;
   }
 
@@ -78,7 +78,7 @@ class ActionMaker {
 
   std::vector<Action> Make(std::span<const Part> parts) {
     for (size_t p = 0; p < parts.size(); ++p) {
-      if (p + 1 < parts.size() && parts[p + 1].is_beside) NeedInputs(parts[p + 1]);
+      if (p + 1 < parts.size() && parts[p + 1].overlaps_previous) NeedInputs(parts[p + 1]);
       NeedInputs(parts[p]);
       actions_.push_back({.kind = Action::kRun, .device = parts[p].device, .part = p});
     }

@@ -30,8 +30,8 @@ struct ScheduleValue {
 struct Part {
   size_t device;
   std::vector<size_t> ops;
-  bool is_beside =
-      false;  // it runs during the part before it, and reads none of that part's results
+  // It runs at the same time as the part before it, and reads none of that part's results.
+  bool overlaps_previous = false;
 };
 
 // One piece of a run. Actions happen one after the other.
@@ -51,13 +51,13 @@ struct Schedule {
 
 // Puts each operator into the first part on its device that runs after all its inputs are made. If
 // two devices compute the halves of a layer at the same time, each half begins a part. The part on
-// the device with memory of its own comes first: it runs until somebody needs its results, so the
-// CPU's part beside it must not need any.
+// the device with its own memory comes first: it runs until its results are needed, so the CPU's
+// part, which overlaps it, must not need any.
 //
 // A copy in comes before the first part that reads the value on the device. A copy out waits for
 // all queued work, so it comes as late as possible: before the first part that reads the value in
-// the host's memory, or before the part beside which that one runs, or at the end. Between two
-// devices with memory of their own, a value is copied out and in again.
+// the host's memory, or before the part that this one overlaps, or at the end. Between two devices
+// with their own memory, a value is copied out and in again.
 Schedule MakeSchedule(std::span<const ScheduleOp> ops, std::span<const ScheduleValue> values);
 
 }  // namespace larq_engine

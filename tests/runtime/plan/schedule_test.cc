@@ -130,9 +130,9 @@ TEST(MakeSchedule, AHalfWaitsForNothingOfTheOther) {
   EXPECT_THAT(network.Actions(),
               ElementsAre("in 0 to 1", "run 0 on 1", "run 1 on 0", "out 1 of 1", "run 2 on 0"));
   const Schedule schedule = network.Make();
-  EXPECT_FALSE(schedule.parts[0].is_beside);
-  EXPECT_TRUE(schedule.parts[1].is_beside);
-  EXPECT_FALSE(schedule.parts[2].is_beside);
+  EXPECT_FALSE(schedule.parts[0].overlaps_previous);
+  EXPECT_TRUE(schedule.parts[1].overlaps_previous);
+  EXPECT_FALSE(schedule.parts[2].overlaps_previous);
 }
 
 TEST(MakeSchedule, WhatAHalfReadsIsCopiedOutBeforeTheOtherIsQueued) {
