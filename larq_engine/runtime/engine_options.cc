@@ -1,5 +1,6 @@
 #include "larq_engine/runtime/engine_options.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
@@ -25,23 +26,38 @@ int ParseThreads(std::string_view value) {
   return threads;
 }
 
-constexpr const char* kDeviceValues = "cpu, auto, cuda, or cuda:N for GPU N";
+// Returns "cpu, auto, cuda, or cuda:N for GPU N".
+std::string DeviceValues() {
+  std::string values = "cpu, auto";
+  for (const auto& [name, title] : AcceleratorKinds()) {
+    values.append(", ").append(name).append(", or ").append(name);
+    values.append(":N for ").append(title).append(" N");
+  }
+  return values;
+}
+
+// Reads the name of an accelerator, with or without a number. Returns false for other text.
+bool ParseAccelerator(std::string_view value, EngineOptions& options) {
+  const std::string_view name = value.substr(0, value.find(':'));
+  const auto is_named = [&](const AcceleratorKind& kind) { return kind.name == name; };
+  const std::span<const AcceleratorKind> kinds = AcceleratorKinds();
+  const auto found = std::ranges::find_if(kinds, is_named);
+  if (found == kinds.end()) return false;
+  options.device = DeviceOption::kAccelerator;
+  options.accelerator = static_cast<size_t>(found - kinds.begin());
+  if (name.size() < value.size()) options.ordinal = ParseNumber(value.substr(name.size() + 1));
+  return options.ordinal >= 0;
+}
 
 // `source` names the origin of the value, for the error message.
 void ParseDevice(std::string_view value, const std::string& source, EngineOptions& options) {
-  constexpr std::string_view kOneOfSeveral = "cuda:";
-  options.device = DeviceOption::kCuda;
+  options.ordinal = 0;
   if (value == "cpu") {
     options.device = DeviceOption::kCpu;
   } else if (value == "auto") {
     options.device = DeviceOption::kAuto;
-  } else if (value.starts_with(kOneOfSeveral)) {
-    options.cuda_ordinal = ParseNumber(value.substr(kOneOfSeveral.size()));
-  } else if (value != "cuda") {
-    options.cuda_ordinal = -1;
-  }
-  if (options.cuda_ordinal < 0) {
-    throw std::invalid_argument(source + ": expected " + kDeviceValues + ", got '" +
+  } else if (!ParseAccelerator(value, options)) {
+    throw std::invalid_argument(source + ": expected " + DeviceValues() + ", got '" +
                                 std::string(value) + "'");
   }
 }
@@ -88,7 +104,6 @@ EngineOptions ParseEngineOptions(const char* const* keys, const char* const* val
     if (key == "num_threads") {
       options.num_threads = ParseThreads(value);
     } else if (key == "device") {
-      options.cuda_ordinal = 0;
       ParseDevice(value, "option device", options);
     } else if (key == "placement") {
       placement = value;

@@ -21,7 +21,8 @@ struct EngineOptions {
   std::string kernel;   // kAutoKernel, kReferenceKernel or the name of a row that this CPU runs
   bool fuse = true;     // includes the host's operators between ours; results are the same
   DeviceOption device = DeviceOption::kCpu;
-  int cuda_ordinal = 0;
+  size_t accelerator = 0;  // for kAccelerator: its kind
+  int ordinal = 0;         // number of the accelerator among those of its kind
   std::string cuda_kernel = std::string(kAutoKernel);  // or the name of a row for GPUs
   // Devices of the nodes that it names. Without a value, the model's file decides.
   std::optional<PlacementOption> placement = std::nullopt;

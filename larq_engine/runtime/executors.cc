@@ -1,6 +1,7 @@
 #include "larq_engine/runtime/executors.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "larq_engine/kernels/layers/select_product.h"
 #include "larq_engine/runtime/cpu/cpu_executor.h"
@@ -12,18 +13,12 @@
 namespace larq_engine {
 namespace {
 
-// Number of the GPU in an engine.
-constexpr size_t kCudaDevice = 1;
+using ExecutorMaker = std::function<std::unique_ptr<Executor>()>;
 
-// Returns null if there is no usable GPU and the options do not require one.
-std::shared_ptr<CudaDevice> FindCudaDevice(const EngineOptions& options) {
-  if (options.device == DeviceOption::kCpu) return nullptr;
-  try {
-    return OpenCudaDevice(options.cuda_ordinal);
-  } catch (const OpError& e) {
-    if (options.device == DeviceOption::kAuto) return nullptr;  // larq_engine_devices says why
-    throw OpError(std::string("device=cuda: ") + e.what() + "; or set device to cpu, or to auto");
-  }
+ExecutorMaker FindCuda(const EngineOptions& options) {
+  return [device = OpenCudaDevice(options.ordinal), &options] {
+    return std::make_unique<CudaExecutor>(device, options);
+  };
 }
 
 // Also describes a GPU that cannot be used.
@@ -37,32 +32,82 @@ std::string DescribeGpu(int ordinal) {
   }
 }
 
+std::string DescribeGpus() {
+  try {
+    std::string text;
+    const int gpus = std::max(CountCudaDevices(), 1);
+    for (int ordinal = 0; ordinal < gpus; ++ordinal) text += "\n" + DescribeGpu(ordinal);
+    return text;
+  } catch (const OpError& e) {
+    return std::string("\ncuda: none: ") + e.what();
+  }
+}
+
+struct AcceleratorRow {
+  // Returns what makes the device's executor. Throws OpError if there is no usable device.
+  ExecutorMaker (*find)(const EngineOptions&);
+  // Returns a line for each device, or one that says why there is none; each after a line's end.
+  std::string (*describe)();
+};
+
+// The devices besides the CPU, in the order of AcceleratorKinds.
+constexpr AcceleratorRow kAccelerators[] = {{.find = FindCuda, .describe = DescribeGpus}};
+
+// Returns an empty function if there is no usable device and the options do not require one.
+ExecutorMaker FindAccelerator(const EngineOptions& options) {
+  if (options.device == DeviceOption::kCpu) return nullptr;
+  if (options.device == DeviceOption::kAccelerator) {
+    try {
+      return kAccelerators[options.accelerator].find(options);
+    } catch (const OpError& e) {
+      const std::string name(AcceleratorKinds()[options.accelerator].name);
+      throw OpError("device=" + name + ": " + e.what() + "; or set device to cpu, or to auto");
+    }
+  }
+  for (const AcceleratorRow& row : kAccelerators) {
+    try {
+      return row.find(options);
+    } catch (const OpError&) {
+      continue;  // larq_engine_devices says why
+    }
+  }
+  return nullptr;
+}
+
+// Returns the number of the device of this kind in an engine; nothing if it has none.
+std::optional<size_t> FindDevice(std::span<const std::unique_ptr<Executor>> executors,
+                                 size_t kind) {
+  for (size_t i = 0; i < executors.size(); ++i) {
+    const std::string_view device = executors[i]->device();
+    if (device.substr(0, device.find(':')) == AcceleratorKinds()[kind].name) return i;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::shared_ptr<Engine> MakeEngine(const EngineOptions& options) {
   std::vector<std::unique_ptr<Executor>> executors;
   executors.push_back(std::make_unique<CpuExecutor>(options));
-  const std::shared_ptr<CudaDevice> device = FindCudaDevice(options);
-  if (device != nullptr) {
-    executors.push_back(std::make_unique<CudaExecutor>(device, options));
-  }
-  const size_t devices = executors.size();
-  return std::make_shared<Engine>(
-      options, std::move(executors),
-      MakePlacement(options.placement.value_or(PlacementOption()), options.device, devices));
+  if (const ExecutorMaker make = FindAccelerator(options)) executors.push_back(make());
+  Placement placement =
+      MakePlacement(options.placement.value_or(PlacementOption()), options.device, executors);
+  return std::make_shared<Engine>(options, std::move(executors), std::move(placement));
 }
 
-Placement MakePlacement(const PlacementOption& option, DeviceOption device, size_t devices) {
+Placement MakePlacement(const PlacementOption& option, DeviceOption device,
+                        std::span<const std::unique_ptr<Executor>> executors) {
   Placement placement;
   placement.by_cost = device == DeviceOption::kAuto;
   for (const auto& [node, placed] : option) {
     NodePlacement& place = placement.nodes[node];
     place.channels = placed.channels;
     for (const PartOption& part : placed.parts) {
-      const bool is_absent = part.on_cuda && kCudaDevice >= devices;
+      const std::optional<size_t> found =
+          part.accelerator ? FindDevice(executors, *part.accelerator) : kCpuDevice;
       // The CPU computes instead of an absent device, and chooses its own kernel.
-      place.parts.push_back({.device = part.on_cuda && !is_absent ? kCudaDevice : kCpuDevice,
-                             .kernel = is_absent ? "" : part.kernel});
+      place.parts.push_back(
+          {.device = found.value_or(kCpuDevice), .kernel = found ? part.kernel : ""});
     }
   }
   return placement;
@@ -70,12 +115,7 @@ Placement MakePlacement(const PlacementOption& option, DeviceOption device, size
 
 std::string DescribeDevices() {
   std::string text = "cpu: " + NamesOfKernels(DetectCpuFeatures(), " ");
-  try {
-    const int gpus = std::max(CountCudaDevices(), 1);  // without a GPU, a line says so
-    for (int ordinal = 0; ordinal < gpus; ++ordinal) text += "\n" + DescribeGpu(ordinal);
-  } catch (const OpError& e) {
-    text += std::string("\ncuda: none: ") + e.what();
-  }
+  for (const AcceleratorRow& row : kAccelerators) text += row.describe();
   return text;
 }
 

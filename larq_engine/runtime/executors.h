@@ -3,6 +3,7 @@
 #define LARQ_ENGINE_RUNTIME_EXECUTORS_H_
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "larq_engine/runtime/engine_options.h"
@@ -13,8 +14,9 @@ namespace larq_engine {
 // Makes an engine with the devices that the options ask for.
 std::shared_ptr<Engine> MakeEngine(const EngineOptions& options);
 
-// Translates the option into the placement of an engine that has `devices` devices.
-Placement MakePlacement(const PlacementOption& option, DeviceOption device, size_t devices);
+// Translates the option into the placement of an engine that has these devices.
+Placement MakePlacement(const PlacementOption& option, DeviceOption device,
+                        std::span<const std::unique_ptr<Executor>> executors);
 
 // See larq_engine_devices.
 std::string DescribeDevices();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
 #include <stdexcept>
 
@@ -11,6 +12,8 @@
 
 namespace larq_engine {
 namespace {
+
+constexpr AcceleratorKind kAcceleratorKinds[] = {{.name = "cuda", .title = "GPU"}};
 
 constexpr std::string_view kFallback = "fallback";
 
@@ -45,9 +48,13 @@ GraphNode ParseNode(std::string_view text) {
 std::optional<PartOption> ParsePart(std::string_view text) {
   const bool names_kernel = text.find(':') != text.npos;
   const std::string_view device = CutFirst(text, ':');
-  if (device != "cpu" && device != "cuda") return std::nullopt;
   if (names_kernel && !IsNameOfKernel(text)) return std::nullopt;
-  return PartOption{.on_cuda = device == "cuda", .kernel = std::string(text)};
+  if (device == "cpu") return PartOption{.accelerator = {}, .kernel = std::string(text)};
+  for (size_t kind = 0; kind < std::size(kAcceleratorKinds); ++kind) {
+    if (device != kAcceleratorKinds[kind].name) continue;
+    return PartOption{.accelerator = kind, .kernel = std::string(text)};
+  }
+  return std::nullopt;
 }
 
 // Parses text such as "host", "cpu" or "cpu@64+cuda"; returns nothing for other text.
@@ -65,12 +72,14 @@ std::optional<NodeOption> ParsePlace(std::string_view text) {
 
 // Throws std::invalid_argument if the device or its row does not exist.
 void CheckPart(const PartOption& part, const std::string& start, DeviceOption device) {
-  if (part.on_cuda && device == DeviceOption::kCpu) {
-    throw std::invalid_argument(start + " is placed on cuda; set device to cuda as well, or to " +
-                                "auto for the CPU where there is no GPU");
+  if (part.accelerator && device == DeviceOption::kCpu) {
+    const auto& [name, title] = kAcceleratorKinds[*part.accelerator];
+    throw std::invalid_argument(start + " is placed on " + std::string(name) + "; set device to " +
+                                std::string(name) + " as well, or to auto for the CPU where " +
+                                "there is no " + std::string(title));
   }
   if (part.kernel.empty()) return;
-  if (!part.on_cuda) {
+  if (!part.accelerator) {
     ParseKernel(part.kernel, start);
   } else if (!IsRowForGpus(part.kernel)) {
     throw std::invalid_argument(start + ": expected a row for GPUs, got '" + part.kernel +
@@ -78,7 +87,19 @@ void CheckPart(const PartOption& part, const std::string& start, DeviceOption de
   }
 }
 
+// Returns "host, cpu or cuda, such as 3:cpu,7:cuda".
+std::string PlacesWithExample() {
+  const std::string last(std::rbegin(kAcceleratorKinds)->name);
+  std::string places = "host, cpu";
+  for (const AcceleratorKind& kind : kAcceleratorKinds) {
+    places += (kind.name == last ? " or " : ", ") + std::string(kind.name);
+  }
+  return places + ", such as 3:cpu,7:" + last;
+}
+
 }  // namespace
+
+std::span<const AcceleratorKind> AcceleratorKinds() { return kAcceleratorKinds; }
 
 int ParseNumber(std::string_view text) {
   int number = -1;
@@ -129,11 +150,9 @@ PlacementOption ParsePlacement(std::string_view text, const std::string& source,
     const GraphNode node = ParseNode(CutFirst(place, ':'));
     const std::optional<NodeOption> placed = ParsePlace(place);
     if (node.node < 0 || !placed) {
-      throw std::invalid_argument(
-          source +
-          ": expected a node's number (see the profile) and host, cpu or cuda, such as "
-          "3:cpu,7:cuda, got '" +
-          Printable(item, kMostShown) + "'");
+      throw std::invalid_argument(source + ": expected a node's number (see the profile) and " +
+                                  PlacesWithExample() + ", got '" + Printable(item, kMostShown) +
+                                  "'");
     }
     if (!placement.try_emplace(node, *placed).second) {
       throw std::invalid_argument(source + ": node " + node.Text() + " stands in it twice");

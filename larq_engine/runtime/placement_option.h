@@ -3,8 +3,11 @@
 #define LARQ_ENGINE_RUNTIME_PLACEMENT_OPTION_H_
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,9 +17,18 @@ namespace larq_engine {
 // Choice of the devices that compute.
 enum class DeviceOption : uint8_t {
   kCpu,
-  kAuto,  // the device expected to be fastest for each operator; the CPU if there is no GPU
-  kCuda,  // a GPU for all that it can compute; an error if there is none
+  kAuto,  // the device expected to be fastest for each operator; the CPU if there is no other
+  kAccelerator,  // a device for all that it can compute; an error if there is none
 };
+
+// A kind of device besides the CPU.
+struct AcceleratorKind {
+  std::string_view name;   // of the first such device in options; that of number N is "name:N"
+  std::string_view title;  // in texts
+};
+
+// Returns all kinds. executors.cc has a row for each, in this order.
+std::span<const AcceleratorKind> AcceleratorKinds();
 
 // A node of one of the host's graphs. A model may have several graphs; number 0 is the main one.
 struct GraphNode {
@@ -31,8 +43,8 @@ struct GraphNode {
 };
 
 struct PartOption {
-  bool on_cuda;
-  std::string kernel = {};  // name of a row; empty: the other options decide
+  std::optional<size_t> accelerator;  // its kind's index; empty: the CPU
+  std::string kernel = {};            // name of a row; empty: the other options decide
 
   bool operator==(const PartOption&) const = default;
 };

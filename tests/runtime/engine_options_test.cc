@@ -109,10 +109,10 @@ TEST(EngineOptions, ErrorsNameTheRowsOfThisCpuAlone) {
 TEST(EngineOptions, Devices) {
   EXPECT_EQ(Parse("device", "cpu").device, DeviceOption::kCpu);
   EXPECT_EQ(Parse("device", "auto").device, DeviceOption::kAuto);
-  EXPECT_EQ(Parse("device", "cuda").device, DeviceOption::kCuda);
-  EXPECT_EQ(Parse("device", "cuda").cuda_ordinal, 0);
-  EXPECT_EQ(Parse("device", "cuda:3").device, DeviceOption::kCuda);
-  EXPECT_EQ(Parse("device", "cuda:3").cuda_ordinal, 3);
+  EXPECT_EQ(Parse("device", "cuda").device, DeviceOption::kAccelerator);
+  EXPECT_EQ(Parse("device", "cuda").ordinal, 0);
+  EXPECT_EQ(Parse("device", "cuda:3").device, DeviceOption::kAccelerator);
+  EXPECT_EQ(Parse("device", "cuda:3").ordinal, 3);
   for (const char* value : {"", "gpu", "cuda:", "cuda:-1", "cuda:x", "cuda:1 ", "cuda3", "CPU"}) {
     EXPECT_EQ(ErrorOf("device", value),
               "option device: expected cpu, auto, cuda, or cuda:N for GPU N, got '" +
@@ -123,10 +123,10 @@ TEST(EngineOptions, Devices) {
 TEST(EngineOptions, VariableStandsInForTheDevice) {
   const Variable variable("LARQ_ENGINE_DEVICE", "cuda:2");
   const EngineOptions options = ParseEngineOptions(nullptr, nullptr, 0);
-  EXPECT_EQ(options.device, DeviceOption::kCuda);
-  EXPECT_EQ(options.cuda_ordinal, 2);
+  EXPECT_EQ(options.device, DeviceOption::kAccelerator);
+  EXPECT_EQ(options.ordinal, 2);
   EXPECT_EQ(Parse("device", "cpu").device, DeviceOption::kCpu);
-  EXPECT_EQ(Parse("device", "cuda").cuda_ordinal, 0);
+  EXPECT_EQ(Parse("device", "cuda").ordinal, 0);
 }
 
 TEST(EngineOptions, WrongVariableOfTheDevice) {
@@ -150,18 +150,21 @@ PlacementOption PlacementOf(const char* text, const char* device = "cpu") {
   return ParseAll({{"placement", text}, {"device", device}}).placement.value();
 }
 
-NodeOption On(bool on_cuda, std::string kernel = {}) {
-  return {.parts = {{.on_cuda = on_cuda, .kernel = std::move(kernel)}}};
+constexpr std::optional<size_t> kCpu = std::nullopt;
+constexpr std::optional<size_t> kCuda = 0;
+
+NodeOption On(std::optional<size_t> accelerator, std::string kernel = {}) {
+  return {.parts = {{.accelerator = accelerator, .kernel = std::move(kernel)}}};
 }
 
 TEST(EngineOptions, Placement) {
   EXPECT_FALSE(Parse("placement", "").placement.has_value());
   EXPECT_EQ(PlacementOf("none"), PlacementOption());
-  EXPECT_EQ(PlacementOf("3:cpu,17:host"), PlacementOption({{{0, 3}, On(false)}, {{0, 17}, {}}}));
+  EXPECT_EQ(PlacementOf("3:cpu,17:host"), PlacementOption({{{0, 3}, On(kCpu)}, {{0, 17}, {}}}));
   EXPECT_EQ(PlacementOf("3:cpu,0:cuda", "cuda"),
-            PlacementOption({{{0, 3}, On(false)}, {{0, 0}, On(true)}}));
+            PlacementOption({{{0, 3}, On(kCpu)}, {{0, 0}, On(kCuda)}}));
   EXPECT_EQ(PlacementOf("3:cpu,1/3:cpu,0/4:cpu"),
-            PlacementOption({{{0, 3}, On(false)}, {{1, 3}, On(false)}, {{0, 4}, On(false)}}));
+            PlacementOption({{{0, 3}, On(kCpu)}, {{1, 3}, On(kCpu)}, {{0, 4}, On(kCpu)}}));
   for (const char* item :
        {"3",         "3:",       ":cpu",        "3:gpu",        "-3:cpu",
         "3:cpu:",    "x:cpu",    "3:cpu 4:cpu", "/3:cpu",       "1/:cpu",
@@ -181,14 +184,15 @@ TEST(EngineOptions, Placement) {
 TEST(EngineOptions, PlacementNamesKernels) {
   EXPECT_EQ(
       PlacementOf("3:cpu:reference,4:cuda:bconv2d_popc", "auto"),
-      PlacementOption({{{0, 3}, On(false, "reference")}, {{0, 4}, On(true, "bconv2d_popc")}}));
+      PlacementOption({{{0, 3}, On(kCpu, "reference")}, {{0, 4}, On(kCuda, "bconv2d_popc")}}));
   EXPECT_EQ(ErrorOf("placement", "3:cpu:none").find("option placement: node 3: "), 0u);
   EXPECT_EQ(ErrorOf("placement", "3:cpu:bconv2d_popc").find("option placement: node 3: "), 0u);
 }
 
 TEST(EngineOptions, PlacementCutsLayers) {
-  const NodeOption cut{.parts = {{.on_cuda = false}, {.on_cuda = true, .kernel = "bconv2d_popc"}},
-                       .channels = 64};
+  const NodeOption cut{
+      .parts = {{.accelerator = kCpu}, {.accelerator = kCuda, .kernel = "bconv2d_popc"}},
+      .channels = 64};
   EXPECT_EQ(PlacementOf("3:cpu@64+cuda:bconv2d_popc", "cuda"), PlacementOption({{{0, 3}, cut}}));
 }
 
@@ -208,7 +212,7 @@ TEST(EngineOptions, PlacementOfStrangers) {
 
 TEST(EngineOptions, PlacementFallsBack) {
   EXPECT_EQ(PlacementOf("fallback,3:cpu,4:cuda,5:cpu:none,6:cpu@8+cuda"),
-            PlacementOption({{{0, 3}, On(false)}}));
+            PlacementOption({{{0, 3}, On(kCpu)}}));
   EXPECT_EQ(ErrorOf("placement", "fallback,3:cpu,3:cpu"),
             "option placement: node 3 stands in it twice");
 }

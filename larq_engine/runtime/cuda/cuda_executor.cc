@@ -27,7 +27,7 @@ bool ReachesTooFar(int64_t taps, int64_t dilation, int64_t stride, const AxisPad
 }  // namespace
 
 CudaExecutor::CudaExecutor(std::shared_ptr<CudaDevice> device, const EngineOptions& options)
-    : name_("cuda" + (options.cuda_ordinal == 0 ? "" : ":" + std::to_string(options.cuda_ordinal))),
+    : name_("cuda" + (options.ordinal == 0 ? "" : ":" + std::to_string(options.ordinal))),
       kernel_(options.cuda_kernel),
       fuse_(options.fuse),
       queue_(std::move(device)),

@@ -56,7 +56,7 @@ std::shared_ptr<const Placement> FindPlacement(TfLiteContext* context, Delegate&
   if (delegate.placement == nullptr || delegate.placement_text != found) {
     delegate.placement = std::make_shared<const Placement>(
         MakePlacement(ParsePlacement(found, "the model's placement", options.device),
-                      options.device, delegate.engine->executors().size()));
+                      options.device, delegate.engine->executors()));
     delegate.placement_text = found;
   }
   return delegate.placement;
