@@ -126,15 +126,13 @@ class Problem {
     std::mt19937_64 random(static_cast<uint64_t>(layer.channels * 1000 + batch));
     spec_ = {.in_channels = layer.channels,
              .out_channels = layer.channels,
-             .filter_height = layer.filter,
-             .filter_width = layer.filter,
-             .pad_height = {.same = true},
-             .pad_width = {.same = true}};
+             .window = SquareWindow({.taps = layer.filter, .padding = {.same = true}})};
     size_ = layer.size;
     const auto channels = static_cast<size_t>(layer.channels);
     pixels_ = static_cast<size_t>(batch * size_ * size_);
     image_ = RandomWords(random, pixels_ * channels / kWordBits);
-    filter_ = RandomWords(random, channels * static_cast<size_t>(spec_.taps()) * spec_.tap_words());
+    filter_ = RandomWords(random,
+                          channels * static_cast<size_t>(spec_.window.taps()) * spec_.tap_words());
     const std::vector<float> multiplier = RandomFloats(random, channels);
     const std::vector<float> bias = RandomFloats(random, channels);
     if (output_ == "bits") {

@@ -155,7 +155,7 @@ Problem BinaryLayer(const std::string& name, Bconv2dSpec spec, int64_t height, i
   for (const BgemmRow& row : BgemmRows()) add(row);
   for (const ByteRow& row : ByteRows()) add(row);
   problem.chosen = [spec, height, width](CpuFeatures cpu) {
-    const bool one_pixel = spec.Height(height).out * spec.Width(width).out == 1;
+    const bool one_pixel = spec.window.Over(height, width).out_pixels() == 1;
     const ProductChoice choice = SelectProduct(cpu, spec, kAutoKernel, one_pixel);
     return std::string(choice.planes != nullptr ? choice.planes->name : choice.bytes->name);
   };
@@ -215,7 +215,7 @@ std::function<void()> WholeImage(std::shared_ptr<Conv> conv, std::vector<Value> 
 }
 
 Problem FloatLayer(const std::string& name, const FloatConv2dSpec& spec, int64_t size) {
-  const int64_t pixels = spec.Height(size).out * spec.Width(size).out;
+  const int64_t pixels = spec.window.Over(size, size).out_pixels();
   const auto filters = static_cast<size_t>(spec.out_channels);
   const auto make = [=](const FloatRow& row, float* output) {
     const auto filter = RandomValues<float>(filters * static_cast<size_t>(spec.depth()), -8, 8);
@@ -241,7 +241,7 @@ std::span<const ByteRow> Int8Rows() {
 }
 
 Problem Int8Layer(const std::string& name, const Int8Conv2dSpec& spec, int64_t size) {
-  const int64_t pixels = spec.Height(size).out * spec.Width(size).out;
+  const int64_t pixels = spec.window.Over(size, size).out_pixels();
   const auto filters = static_cast<size_t>(spec.out_channels);
   const auto make = [=](const ByteRow& row, int8_t* output) {
     const auto filter =
@@ -289,8 +289,9 @@ std::vector<std::function<Problem()>> AllLayers() {
   std::vector<std::function<Problem()>> layers;
   const auto binary = [&](const std::string& kind, const Bconv2dSpec& spec, int64_t height,
                           int64_t width) {
-    std::string name = kind + " " + Text(spec.filter_height) + "x" + Text(spec.filter_width) +
-                       ", " + Text(spec.in_channels) + " to " + Text(spec.out_channels);
+    std::string name = kind + " " + Text(spec.window.height.taps) + "x" +
+                       Text(spec.window.width.taps) + ", " + Text(spec.in_channels) + " to " +
+                       Text(spec.out_channels);
     if (spec.has_planes())
       name += ", " + Text(spec.bits_in) + "x" + Text(spec.bits_weights) + " bits";
     layers.push_back([=] { return BinaryLayer(name, spec, height, width); });
@@ -299,10 +300,7 @@ std::vector<std::function<Problem()>> AllLayers() {
                          int64_t bits_weights = 1) {
     return Bconv2dSpec{.in_channels = channels,
                        .out_channels = filters,
-                       .filter_height = taps,
-                       .filter_width = taps,
-                       .pad_height = {.same = true},
-                       .pad_width = {.same = true},
+                       .window = SquareWindow({.taps = taps, .padding = {.same = true}}),
                        .bits_in = bits_in,
                        .bits_weights = bits_weights};
   };
@@ -327,18 +325,16 @@ std::vector<std::function<Problem()>> AllLayers() {
     for (const int64_t taps : {9, 25, 80}) {
       for (const int64_t stride : {1, 4}) {
         Bconv2dSpec spec = square(channels, 32, taps);
-        spec.filter_width = 1;
-        spec.stride_height = stride;
+        spec.window.width.taps = 1;
+        spec.window.height.stride = stride;
         binary("4000x1 by " + Text(stride), spec, 4000, 1);
-        std::swap(spec.filter_height, spec.filter_width);
-        std::swap(spec.stride_height, spec.stride_width);
-        binary("1x4000 by " + Text(stride), spec, 1, 4000);
+        binary("1x4000 by " + Text(stride), Transposed(spec), 1, 4000);
       }
     }
   }
   for (const int64_t channels : {3, 64, 128}) {
     Bconv2dSpec spec = square(channels, 64, 3);
-    spec.stride_height = spec.stride_width = 2;
+    spec.window.height.stride = spec.window.width.stride = 2;
     binary("56x56 by 2", spec, 56, 56);
   }
   for (const int64_t inputs : {256, 784, 4096}) {
@@ -358,8 +354,8 @@ std::vector<std::function<Problem()>> AllLayers() {
       binary("14x14", square(channels, 64, 3, bits_in, bits_weights), 14, 14);
     }
     Bconv2dSpec sound = square(1, 32, 80, bits_in, bits_weights);
-    sound.filter_width = 1;
-    sound.stride_height = 4;
+    sound.window.width.taps = 1;
+    sound.window.height.stride = 4;
     binary("4000x1 by 4", sound, 4000, 1);
   }
   for (const int64_t channels : {3, 64}) {
@@ -367,11 +363,10 @@ std::vector<std::function<Problem()>> AllLayers() {
       for (const int64_t taps : {1, 3}) {
         const std::string name = "floats 28x28 " + Text(taps) + "x" + Text(taps) + ", " +
                                  Text(channels) + " to " + Text(filters);
-        const FloatConv2dSpec spec{.in_channels = channels,
-                                   .out_channels = filters,
-                                   .filter_height = taps,
-                                   .filter_width = taps,
-                                   .same = true};
+        const FloatConv2dSpec spec{
+            .in_channels = channels,
+            .out_channels = filters,
+            .window = SquareWindow({.taps = taps, .padding = {.same = true}})};
         layers.push_back([=] { return FloatLayer(name, spec, 28); });
       }
     }
@@ -381,9 +376,7 @@ std::vector<std::function<Problem()>> AllLayers() {
                       {.is_depthwise = true,
                        .in_channels = 64,
                        .out_channels = 64,
-                       .filter_height = 3,
-                       .filter_width = 3,
-                       .same = true},
+                       .window = SquareWindow({.taps = 3, .padding = {.same = true}})},
                       28);
   });
   for (const int64_t channels : {1, 3, 4}) {
@@ -391,9 +384,7 @@ std::vector<std::function<Problem()>> AllLayers() {
       const std::string name = "int8 56x56 3x3, " + Text(channels) + " to " + Text(filters);
       const Int8Conv2dSpec spec{.in_channels = channels,
                                 .out_channels = filters,
-                                .filter_height = 3,
-                                .filter_width = 3,
-                                .same = true};
+                                .window = SquareWindow({.taps = 3, .padding = {.same = true}})};
       layers.push_back([=] { return Int8Layer(name, spec, 56); });
     }
   }

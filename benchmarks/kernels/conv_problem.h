@@ -32,10 +32,7 @@ class ConvProblem {
   ConvProblem(const Layer& layer, OutputKind kind, int64_t bits_in = 1, int64_t bits_weights = 1)
       : ConvProblem({.in_channels = layer.channels,
                      .out_channels = layer.filters,
-                     .filter_height = layer.taps,
-                     .filter_width = layer.taps,
-                     .pad_height = {.same = true},
-                     .pad_width = {.same = true},
+                     .window = SquareWindow({.taps = layer.taps, .padding = {.same = true}}),
                      .bits_in = bits_in,
                      .bits_weights = bits_weights},
                     layer.size, layer.size, kind) {}
@@ -44,10 +41,10 @@ class ConvProblem {
       : height_(height),
         width_(width),
         spec_(spec),
-        out_pixels_(spec.Height(height).out * spec.Width(width).out),
+        out_pixels_(spec.window.Over(height, width).out_pixels()),
         transform_(MakeTransform(kind)) {
     const auto pixels = static_cast<size_t>(height * width);
-    const auto taps = static_cast<size_t>(spec.out_channels * spec.taps());
+    const auto taps = static_cast<size_t>(spec.out_channels * spec.window.taps());
     input_ = RandomBits(pixels * static_cast<size_t>(spec.bits_in * spec.groups));
     filter_ = RandomBits(taps * static_cast<size_t>(spec.bits_weights));
     output_ =

@@ -38,11 +38,12 @@ std::ostream& operator<<(std::ostream& out, const AxisPadding& padding) {
 
 std::ostream& operator<<(std::ostream& out, const Layer& layer) {
   const Bconv2dSpec& s = layer.spec;
+  const auto& [height, width] = s.window;
   return out << "image " << layer.image.batch << "x" << layer.image.height << "x"
              << layer.image.width << "x" << s.in_channels << ", filter " << s.out_channels << "x"
-             << s.filter_height << "x" << s.filter_width << ", stride " << s.stride_height << "x"
-             << s.stride_width << ", dilation " << s.dilation_height << "x" << s.dilation_width
-             << ", groups " << s.groups << ", pads " << s.pad_height << " x " << s.pad_width
+             << height.taps << "x" << width.taps << ", stride " << height.stride << "x"
+             << width.stride << ", dilation " << height.dilation << "x" << width.dilation
+             << ", groups " << s.groups << ", pads " << height.padding << " x " << width.padding
              << " of " << static_cast<int>(s.pad_value) << ", bits " << s.bits_in << " x "
              << s.bits_weights << ", activation " << static_cast<int>(layer.activation)
              << ", output " << static_cast<int>(layer.kind);
@@ -87,7 +88,7 @@ Operands RandomOperands(Random& random, const Layer& layer) {
   const Bconv2dSpec& s = layer.spec;
   const int64_t pixels = layer.image.batch * layer.image.height * layer.image.width;
   Operands o{.input = RandomPlanes(random, pixels, s.in_channels, s.bits_in),
-             .filter = RandomPlanes(random, s.out_channels * s.taps(), s.group_in_channels(),
+             .filter = RandomPlanes(random, s.out_channels * s.window.taps(), s.group_in_channels(),
                                     s.bits_weights),
              .multiplier = {},
              .bias = {},
@@ -124,25 +125,22 @@ OutputTransform MakeTransform(const Layer& layer, const Operands& o) {
 std::vector<double> FloatConvolution(const Layer& layer, const Operands& o) {
   const Bconv2dSpec& s = layer.spec;
   const Image& im = layer.image;
-  const auto out_size = [](int64_t in, int64_t taps, int64_t stride, int64_t dilation,
-                           const AxisPadding& padding) {
-    const int64_t extent = (taps - 1) * dilation + 1;
-    return padding.same ? (in + stride - 1) / stride
-                        : (padding.before + in + padding.after - extent + stride) / stride;
+  const auto& [rows, columns] = s.window;
+  const auto out_size = [](int64_t in, const Window1d& axis) {
+    const int64_t extent = (axis.taps - 1) * axis.dilation + 1;
+    const AxisPadding& padding = axis.padding;
+    return padding.same
+               ? (in + axis.stride - 1) / axis.stride
+               : (padding.before + in + padding.after - extent + axis.stride) / axis.stride;
   };
-  const auto pad = [](int64_t in, int64_t out, int64_t taps, int64_t stride, int64_t dilation,
-                      const AxisPadding& padding) {
-    const int64_t needed = (out - 1) * stride + (taps - 1) * dilation + 1 - in;
-    return !padding.same ? padding.before : needed < 0 ? 0 : needed / 2;
+  const auto pad = [](int64_t in, int64_t out, const Window1d& axis) {
+    const int64_t needed = (out - 1) * axis.stride + (axis.taps - 1) * axis.dilation + 1 - in;
+    return !axis.padding.same ? axis.padding.before : needed < 0 ? 0 : needed / 2;
   };
-  const int64_t height =
-      out_size(im.height, s.filter_height, s.stride_height, s.dilation_height, s.pad_height);
-  const int64_t width =
-      out_size(im.width, s.filter_width, s.stride_width, s.dilation_width, s.pad_width);
-  const int64_t top =
-      pad(im.height, height, s.filter_height, s.stride_height, s.dilation_height, s.pad_height);
-  const int64_t left =
-      pad(im.width, width, s.filter_width, s.stride_width, s.dilation_width, s.pad_width);
+  const int64_t height = out_size(im.height, rows);
+  const int64_t width = out_size(im.width, columns);
+  const int64_t top = pad(im.height, height, rows);
+  const int64_t left = pad(im.width, width, columns);
   const double sign = s.pad_value == PadValue::kOne        ? 1
                       : s.pad_value == PadValue::kMinusOne ? -1
                                                            : 0;
@@ -155,10 +153,10 @@ std::vector<double> FloatConvolution(const Layer& layer, const Operands& o) {
         for (int64_t n = 0; n < s.out_channels; ++n) {
           const int64_t first_channel = n / (s.out_channels / s.groups) * group_in;
           double dot = 0;
-          for (int64_t ty = 0; ty < s.filter_height; ++ty) {
-            for (int64_t tx = 0; tx < s.filter_width; ++tx) {
-              const int64_t iy = y * s.stride_height + ty * s.dilation_height - top;
-              const int64_t ix = x * s.stride_width + tx * s.dilation_width - left;
+          for (int64_t ty = 0; ty < rows.taps; ++ty) {
+            for (int64_t tx = 0; tx < columns.taps; ++tx) {
+              const int64_t iy = y * rows.stride + ty * rows.dilation - top;
+              const int64_t ix = x * columns.stride + tx * columns.dilation - left;
               const bool in = iy >= 0 && ix >= 0 && iy < im.height && ix < im.width;
               for (int64_t c = 0; c < group_in; ++c) {
                 const int64_t pixel = (b * im.height + iy) * im.width + ix;
@@ -166,7 +164,7 @@ std::vector<double> FloatConvolution(const Layer& layer, const Operands& o) {
                     in ? o.input
                              .values[static_cast<size_t>(pixel * s.in_channels + first_channel + c)]
                        : outside;
-                const int64_t tap = (n * s.filter_height + ty) * s.filter_width + tx;
+                const int64_t tap = (n * rows.taps + ty) * columns.taps + tx;
                 dot += value * o.filter.values[static_cast<size_t>(tap * group_in + c)];
               }
             }
@@ -230,8 +228,8 @@ void ExpectDefinition(const Layer& layer, const Operands& o, const std::byte* ou
 }
 
 size_t OutputBytes(const Layer& layer, const OutputTransform& transform) {
-  const int64_t pixels = layer.image.batch * layer.spec.Height(layer.image.height).out *
-                         layer.spec.Width(layer.image.width).out;
+  const int64_t pixels = layer.image.batch *
+                         layer.spec.window.Over(layer.image.height, layer.image.width).out_pixels();
   return static_cast<size_t>(pixels) *
          transform.PixelBytes(static_cast<size_t>(layer.spec.out_channels));
 }
@@ -339,8 +337,8 @@ constexpr Padding kPaddings[] = {
 };
 
 Bconv2dSpec Padded(Bconv2dSpec spec, const Padding& padding) {
-  spec.pad_height = padding.height;
-  spec.pad_width = padding.width;
+  spec.window.height.padding = padding.height;
+  spec.window.width.padding = padding.width;
   spec.pad_value = padding.value;
   return spec;
 }
@@ -361,8 +359,7 @@ TEST(Bconv2d, EveryPaddingOutputAndActivation) {
           if (!sample.Takes()) continue;
           const Layer layer{.spec = Padded({.in_channels = channels,
                                             .out_channels = 35,
-                                            .filter_height = 3,
-                                            .filter_width = 3},
+                                            .window = SquareWindow({.taps = 3})},
                                            padding),
                             .image = {.batch = 2, .height = 5, .width = 6},
                             .activation = activation,
@@ -385,8 +382,7 @@ TEST(Bconv2d, NumbersOfBits) {
         if (!sample.Takes()) continue;
         const Layer layer{.spec = Padded({.in_channels = kChannels[random.Int(0, 2)],
                                           .out_channels = random.Int(1, 35),
-                                          .filter_height = 3,
-                                          .filter_width = 3,
+                                          .window = SquareWindow({.taps = 3}),
                                           .bits_in = bits_in,
                                           .bits_weights = bits_weights},
                                          padding),
@@ -407,8 +403,7 @@ TEST(Bconv2d, GroupsOfManyBits) {
     const Layer layer{.spec = Padded({.in_channels = 64,
                                       .out_channels = 2 * random.Int(1, 70),
                                       .groups = 2,
-                                      .filter_height = 2,
-                                      .filter_width = 3,
+                                      .window = {.height = {.taps = 2}, .width = {.taps = 3}},
                                       .bits_in = random.Int(6, 8),
                                       .bits_weights = random.Int(6, 8)},
                                      padding),
@@ -434,14 +429,14 @@ TEST(Bconv2d, FilterLargerThanImage) {
             if (!sample.Takes()) continue;
             const Layer layer{.spec = {.in_channels = 40,
                                        .out_channels = 6,
-                                       .filter_height = taps,
-                                       .filter_width = taps - 1,
-                                       .stride_height = 1 + size % 2,
-                                       .stride_width = 1,
-                                       .dilation_height = dilation,
-                                       .dilation_width = dilation,
-                                       .pad_height = kSame,
-                                       .pad_width = kSame,
+                                       .window = {.height = {.taps = taps,
+                                                             .stride = 1 + size % 2,
+                                                             .dilation = dilation,
+                                                             .padding = kSame},
+                                                  .width = {.taps = taps - 1,
+                                                            .stride = 1,
+                                                            .dilation = dilation,
+                                                            .padding = kSame}},
                                        .pad_value = value},
                               .image = {.batch = 1, .height = size, .width = size},
                               .activation = Activation::kNone,
@@ -465,8 +460,7 @@ TEST(Bconv2d, Groups) {
         const Layer layer{.spec = Padded({.in_channels = groups * group_channels,
                                           .out_channels = groups * 9,
                                           .groups = groups,
-                                          .filter_height = 3,
-                                          .filter_width = 2,
+                                          .window = {.height = {.taps = 3}, .width = {.taps = 2}},
                                           .bits_in = RandomBits(random),
                                           .bits_weights = RandomBits(random)},
                                          padding),
@@ -485,10 +479,7 @@ TEST(Bconv2d, DepthBeyondSixteenBits) {
   for (OutputKind kind : kKinds) {
     const Layer layer{.spec = {.in_channels = 3072,
                                .out_channels = 4,
-                               .filter_height = 5,
-                               .filter_width = 5,
-                               .pad_height = kSame,
-                               .pad_width = kSame},
+                               .window = SquareWindow({.taps = 5, .padding = kSame})},
                       .image = {.batch = 1, .height = 6, .width = 6},
                       .activation = Activation::kRelu,
                       .kind = kind};
@@ -513,12 +504,12 @@ TEST(Bconv2d, RandomLayers) {
         .value = kPadValues[random.Int(0, 2)]};
     Bconv2dSpec spec{.in_channels = random.Int(1, 200),
                      .out_channels = random.Int(1, 70),
-                     .filter_height = random.Int(1, 5),
-                     .filter_width = random.Int(1, 5),
-                     .stride_height = random.Int(1, 3),
-                     .stride_width = random.Int(1, 3),
-                     .dilation_height = random.Int(1, 2),
-                     .dilation_width = random.Int(1, 2),
+                     .window = {.height = {.taps = random.Int(1, 5),
+                                           .stride = random.Int(1, 3),
+                                           .dilation = random.Int(1, 2)},
+                                .width = {.taps = random.Int(1, 5),
+                                          .stride = random.Int(1, 3),
+                                          .dilation = random.Int(1, 2)}},
                      .bits_in = RandomBits(random),
                      .bits_weights = RandomBits(random)};
     const auto least = [](const AxisPadding& axis) {
@@ -544,21 +535,22 @@ TEST(Bconv2d, FewChannels) {
     for (int repeat = 0; repeat < 8; ++repeat) {
       if (!sample.Takes()) continue;
       const Padding& padding = kPaddings[random.Int(0, std::ssize(kPaddings) - 1)];
-      const Layer layer{.spec = Padded({.in_channels = in_channels,
-                                        .out_channels = random.Int(1, 40),
-                                        .filter_height = random.Int(1, 5),
-                                        .filter_width = random.Int(1, 9),
-                                        .stride_height = random.Int(1, 2),
-                                        .stride_width = random.Int(1, 3),
-                                        .dilation_width = random.Int(1, 4) / 4 + 1,
-                                        .bits_in = RandomBits(random),
-                                        .bits_weights = RandomBits(random)},
-                                       padding),
-                        .image = {.batch = random.Int(1, 2),
-                                  .height = random.Int(5, 7),
-                                  .width = random.Int(17, 40)},
-                        .activation = Activation::kNone,
-                        .kind = kKinds[random.Int(0, 2)]};
+      const Layer layer{
+          .spec =
+              Padded({.in_channels = in_channels,
+                      .out_channels = random.Int(1, 40),
+                      .window = {.height = {.taps = random.Int(1, 5), .stride = random.Int(1, 2)},
+                                 .width = {.taps = random.Int(1, 9),
+                                           .stride = random.Int(1, 3),
+                                           .dilation = random.Int(1, 4) / 4 + 1}},
+                      .bits_in = RandomBits(random),
+                      .bits_weights = RandomBits(random)},
+                     padding),
+          .image = {.batch = random.Int(1, 2),
+                    .height = random.Int(5, 7),
+                    .width = random.Int(17, 40)},
+          .activation = Activation::kNone,
+          .kind = kKinds[random.Int(0, 2)]};
       ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, RandomOperands(random, layer)));
     }
   }
@@ -628,10 +620,10 @@ TEST(Bconv2d, FilterThatReachesFarOutside) {
   SCOPED_TRACE(testing::ReplayHint());
   Random random;
   const Layer layer{.spec = {.in_channels = 32,
-                             .filter_height = 1 << 16,
-                             .dilation_height = (int64_t{1} << 31) - 1,
-                             .pad_height = kSame,
-                             .pad_width = kSame,
+                             .window = {.height = {.taps = 1 << 16,
+                                                   .dilation = (int64_t{1} << 31) - 1,
+                                                   .padding = kSame},
+                                        .width = {.padding = kSame}},
                              .pad_value = PadValue::kZero},
                     .image = {.batch = 1, .height = 1, .width = 1 << 19},
                     .activation = Activation::kNone,
@@ -654,7 +646,7 @@ TEST(Bconv2d, MoreLinesThanAreHeld) {
   const auto expect = [&](Bconv2dSpec spec, PadValue value) {
     spec.in_channels = 128;
     spec.out_channels = 5;
-    spec.pad_height = spec.pad_width = kSame;
+    spec.window.height.padding = spec.window.width.padding = kSame;
     spec.pad_value = value;
     const Layer layer{.spec = spec,
                       .image = {.batch = 2, .height = 40, .width = 64},
@@ -663,10 +655,10 @@ TEST(Bconv2d, MoreLinesThanAreHeld) {
     ExpectRowsAgree(layer, RandomOperands(random, layer));
   };
   for (PadValue value : kPadValues) {
-    expect({.filter_height = 3, .filter_width = 3}, value);
-    expect({.filter_height = 2, .filter_width = 3, .dilation_height = 7}, value);
+    expect({.window = SquareWindow({.taps = 3})}, value);
+    expect({.window = {.height = {.taps = 2, .dilation = 7}, .width = {.taps = 3}}}, value);
   }
-  expect({.filter_height = 3, .filter_width = 3, .bits_in = 2}, PadValue::kMinusOne);
+  expect({.window = SquareWindow({.taps = 3}), .bits_in = 2}, PadValue::kMinusOne);
   expect({.bits_in = 3, .bits_weights = 8}, PadValue::kOne);
 }
 
@@ -676,13 +668,13 @@ TEST(Bconv2d, TilesThatSpanImages) {
   Random random;
   for (const Padding& padding : kPaddings) {
     for (const Image& image : {Image{9, 1, 5}, Image{5, 3, 3}, Image{40, 1, 3}, Image{3, 2, 7}}) {
-      const Layer layer{
-          .spec =
-              Padded({.in_channels = 64, .out_channels = 33, .filter_width = 3, .stride_width = 2},
-                     padding),
-          .image = image,
-          .activation = Activation::kNone,
-          .kind = OutputKind::kFloat};
+      const Layer layer{.spec = Padded({.in_channels = 64,
+                                        .out_channels = 33,
+                                        .window = {.width = {.taps = 3, .stride = 2}}},
+                                       padding),
+                        .image = image,
+                        .activation = Activation::kNone,
+                        .kind = OutputKind::kFloat};
       ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, RandomOperands(random, layer)));
     }
   }
@@ -693,10 +685,7 @@ TEST(Bconv2d, ResizeKeepsTheFilter) {
   Random random;
   Layer layer{.spec = {.in_channels = 48,
                        .out_channels = 7,
-                       .filter_height = 3,
-                       .filter_width = 3,
-                       .pad_height = kSame,
-                       .pad_width = kSame,
+                       .window = SquareWindow({.taps = 3, .padding = kSame}),
                        .pad_value = PadValue::kZero},
               .image = {.batch = 1, .height = 2, .width = 2},
               .activation = Activation::kNone,

@@ -38,7 +38,7 @@ struct Problem {
   std::vector<float> bias;
   std::vector<float> input;
 
-  int64_t pixels() const { return images * spec.Height(height).out * spec.Width(width).out; }
+  int64_t pixels() const { return images * spec.window.Over(height, width).out_pixels(); }
 
   float Value(int64_t image, int64_t y, int64_t x, int64_t c) const {
     if (y < 0 || y >= height || x < 0 || x >= width) return 0;
@@ -48,7 +48,7 @@ struct Problem {
 
   // Adds up taps line by line, and channels in order; then adds the bias.
   float Expected(int64_t pixel, int64_t channel) const {
-    const WindowAxis rows = spec.Height(height), columns = spec.Width(width);
+    const auto [rows, columns] = spec.window.Over(height, width);
     const int64_t x = pixel % columns.out * columns.stride - columns.pad_before;
     const int64_t y = pixel / columns.out % rows.out * rows.stride - rows.pad_before;
     const int64_t image = pixel / columns.out / rows.out;
@@ -56,11 +56,11 @@ struct Problem {
     const int64_t first = spec.is_depthwise ? channel : group * (spec.in_channels / spec.groups);
     const int64_t count = spec.is_depthwise ? 1 : spec.in_channels / spec.groups;
     float sum = 0;
-    for (int64_t ty = 0; ty < spec.filter_height; ++ty) {
-      for (int64_t tx = 0; tx < spec.filter_width; ++tx) {
-        const int64_t tap = ty * spec.filter_width + tx;
+    for (int64_t ty = 0; ty < spec.window.height.taps; ++ty) {
+      for (int64_t tx = 0; tx < spec.window.width.taps; ++tx) {
+        const int64_t tap = ty * spec.window.width.taps + tx;
         for (int64_t c = 0; c < count; ++c) {
-          const int64_t taps = spec.filter_height * spec.filter_width;
+          const int64_t taps = spec.window.height.taps * spec.window.width.taps;
           const int64_t at = spec.is_depthwise ? tap * spec.out_channels + channel
                                                : (channel * taps + tap) * count + c;
           sum = std::fma(Value(image, y + ty, x + tx, first + c), filter[static_cast<size_t>(at)],
@@ -84,15 +84,15 @@ Problem Draw(Random& random, const FloatConv2dSpec& spec, int64_t images, int64_
   constexpr FloatRange kRanges[] = {
       {-kInfinity, kInfinity}, {-kInfinity, kInfinity}, {0, kInfinity}, {-1, 1}, {0, 6}};
   const int64_t inputs_of_output = spec.is_depthwise ? 1 : spec.in_channels / spec.groups;
-  return {
-      .spec = spec,
-      .images = images,
-      .height = height,
-      .width = width,
-      .range = kRanges[random.Int(0, std::ssize(kRanges) - 1)],
-      .filter = draw(spec.out_channels * spec.filter_height * spec.filter_width * inputs_of_output),
-      .bias = draw(spec.out_channels),
-      .input = draw(images * height * width * spec.in_channels)};
+  return {.spec = spec,
+          .images = images,
+          .height = height,
+          .width = width,
+          .range = kRanges[random.Int(0, std::ssize(kRanges) - 1)],
+          .filter = draw(spec.out_channels * spec.window.height.taps * spec.window.width.taps *
+                         inputs_of_output),
+          .bias = draw(spec.out_channels),
+          .input = draw(images * height * width * spec.in_channels)};
 }
 
 // The filter and bias are freed before the convolution runs.
@@ -157,9 +157,10 @@ class FloatConv2dTest : public testing::RowTest<FloatRow> {
             << conv.kernel() << ": " << output.data()[at] << " instead of " << expected
             << " at pixel " << pixel << " channel " << channel << "; " << problem.images
             << " images of " << problem.height << "x" << problem.width << "x" << spec.in_channels
-            << ", filters " << spec.filter_height << "x" << spec.filter_width << " strides "
-            << spec.stride_height << "x" << spec.stride_width << (spec.same ? " SAME " : " VALID ")
-            << spec.groups << " groups" << (spec.is_depthwise ? " depthwise" : "");
+            << ", filters " << spec.window.height.taps << "x" << spec.window.width.taps
+            << " strides " << spec.window.height.stride << "x" << spec.window.width.stride
+            << (spec.window.height.padding.same ? " SAME " : " VALID ") << spec.groups << " groups"
+            << (spec.is_depthwise ? " depthwise" : "");
       }
     }
   }
@@ -176,11 +177,12 @@ class FloatConv2dTest : public testing::RowTest<FloatRow> {
       for (int64_t stride_height = 1; stride_height <= 3; ++stride_height) {
         for (int64_t stride_width = 1; stride_width <= 3; ++stride_width) {
           for (bool same : {false, true}) {
-            FloatConv2dSpec spec = {.filter_height = filter_height,
-                                    .filter_width = filter_width,
-                                    .stride_height = stride_height,
-                                    .stride_width = stride_width,
-                                    .same = same};
+            FloatConv2dSpec spec = {.window = {.height = {.taps = filter_height,
+                                                          .stride = stride_height,
+                                                          .padding = {.same = same}},
+                                               .width = {.taps = filter_width,
+                                                         .stride = stride_width,
+                                                         .padding = {.same = same}}}};
             const int64_t width = AnyOf(kWidths);
             complete(spec, kMostProducts / (2 * 8 * width * filter_height * filter_width) + 1);
             Problem problem = Draw(random_, spec, 2, random_.Int(7, 8), width);
@@ -239,11 +241,10 @@ TEST_P(FloatConv2dTest, Groups) {
 TEST_P(FloatConv2dTest, BlocksOfChannels) {
   for (int64_t taps : {1, 3}) {
     for (int64_t out_channels : {128, 130, 193}) {
-      const FloatConv2dSpec spec = {.in_channels = 64,
-                                    .out_channels = out_channels,
-                                    .filter_height = taps,
-                                    .filter_width = taps,
-                                    .same = true};
+      const FloatConv2dSpec spec = {
+          .in_channels = 64,
+          .out_channels = out_channels,
+          .window = SquareWindow({.taps = taps, .padding = {.same = true}})};
       const Problem problem = Draw(random_, spec, 2, 3, 5);
       ASSERT_GT(Make(problem, GetParam()).channel_blocks(), 1);
       for (int64_t most_blocks : {1, 2, 100}) ExpectExact(problem, 17, most_blocks);
@@ -257,14 +258,12 @@ TEST_P(FloatConv2dTest, ImagesThatAreSmallerThanFilters) {
     FloatConv2dSpec spec = {.is_depthwise = is_depthwise,
                             .in_channels = 5,
                             .out_channels = 5,
-                            .filter_height = 7,
-                            .filter_width = 7,
-                            .same = true};
+                            .window = SquareWindow({.taps = 7, .padding = {.same = true}})};
     for (int64_t height : {1, 2, 6}) {
       for (int64_t width : {1, 2, 6, 50}) ExpectExact(Draw(random_, spec, 2, height, width), 30, 1);
     }
-    spec.filter_width = 75;
-    spec.filter_height = 1;
+    spec.window.width.taps = 75;
+    spec.window.height.taps = 1;
     ExpectExact(Draw(random_, spec, 2, 3, 60), 100, 1);
   }
 }
@@ -272,8 +271,11 @@ TEST_P(FloatConv2dTest, ImagesThatAreSmallerThanFilters) {
 TEST_P(FloatConv2dTest, NoPixels) {
   const FloatConv2dSpec specs[] = {
       {.in_channels = 3, .out_channels = 5},
-      {.in_channels = 3, .out_channels = 5, .filter_height = 3, .filter_width = 3},
-      {.is_depthwise = true, .in_channels = 3, .out_channels = 3, .filter_width = 4}};
+      {.in_channels = 3, .out_channels = 5, .window = SquareWindow({.taps = 3})},
+      {.is_depthwise = true,
+       .in_channels = 3,
+       .out_channels = 3,
+       .window = {.width = {.taps = 4}}}};
   for (const FloatConv2dSpec& spec : specs) {
     FloatConv2d conv = Make(Draw(random_, spec, 1, 1, 1), GetParam());
     for (int64_t size : {0, 1}) {
@@ -286,12 +288,11 @@ TEST_P(FloatConv2dTest, NoPixels) {
 
 // A convolution that was set up for a large image computes a small one, and the other way round.
 TEST_P(FloatConv2dTest, AnotherSize) {
-  const FloatConv2dSpec spec = {.in_channels = 6,
-                                .out_channels = 9,
-                                .filter_height = 3,
-                                .filter_width = 3,
-                                .stride_width = 2,
-                                .same = true};
+  const FloatConv2dSpec spec = {
+      .in_channels = 6,
+      .out_channels = 9,
+      .window = {.height = {.taps = 3, .padding = {.same = true}},
+                 .width = {.taps = 3, .stride = 2, .padding = {.same = true}}}};
   Problem problem = Draw(random_, spec, 1, 1, 1);
   FloatConv2d conv = Make(problem, GetParam());
   for (int64_t width : {120, 5, 99, 1}) {

@@ -36,7 +36,7 @@ struct Problem {
   std::vector<int8_t> input;
   Int8Output output;
 
-  int64_t pixels() const { return images * spec.Height(height).out * spec.Width(width).out; }
+  int64_t pixels() const { return images * spec.window.Over(height, width).out_pixels(); }
 
   int32_t Value(int64_t image, int64_t y, int64_t x, int64_t c) const {
     if (y < 0 || y >= height || x < 0 || x >= width) return spec.zero_point;
@@ -46,14 +46,14 @@ struct Problem {
 
   // Rounds as std::nearbyint does, halves to even.
   int8_t Expected(int64_t pixel, int64_t channel) const {
-    const WindowAxis rows = spec.Height(height), columns = spec.Width(width);
+    const auto [rows, columns] = spec.window.Over(height, width);
     const int64_t x = pixel % columns.out * columns.stride - columns.pad_before;
     const int64_t y = pixel / columns.out % rows.out * rows.stride - rows.pad_before;
     const int64_t image = pixel / columns.out / rows.out;
     auto sum = static_cast<uint32_t>(output.bias[static_cast<size_t>(channel)]);
     const int8_t* weight = filter.data() + channel * spec.depth();
-    for (int64_t ty = 0; ty < spec.filter_height; ++ty) {
-      for (int64_t tx = 0; tx < spec.filter_width; ++tx) {
+    for (int64_t ty = 0; ty < spec.window.height.taps; ++ty) {
+      for (int64_t tx = 0; tx < spec.window.width.taps; ++tx) {
         for (int64_t c = 0; c < spec.in_channels; ++c) {
           const int32_t value = Value(image, y + ty, x + tx, c) - spec.zero_point;
           sum += static_cast<uint32_t>(value * *weight++);
@@ -124,15 +124,15 @@ class Int8Conv2dTest : public testing::RowTest<ByteRow> {
 
 TEST_P(Int8Conv2dTest, AnyLayer) {
   for (int i = 0; i < 60; ++i) {
-    const Int8Conv2dSpec spec = {.in_channels = random_.Int(1, 9),
-                                 .out_channels = random_.Int(1, 70),
-                                 .filter_height = random_.Int(1, 7),
-                                 .filter_width = random_.Int(1, 7),
-                                 .stride_height = random_.Int(1, 4),
-                                 .stride_width = random_.Int(1, 4),
-                                 .same = random_.Int(0, 1) == 1,
-                                 .zero_point = static_cast<int32_t>(random_.Int(-128, 127))};
-    const int64_t least = spec.same ? 1 : 7;
+    const AxisPadding padding = {.same = random_.Int(0, 1) == 1};
+    const Int8Conv2dSpec spec = {
+        .in_channels = random_.Int(1, 9),
+        .out_channels = random_.Int(1, 70),
+        .window =
+            {.height = {.taps = random_.Int(1, 7), .stride = random_.Int(1, 4), .padding = padding},
+             .width = {.taps = random_.Int(1, 7), .stride = random_.Int(1, 4), .padding = padding}},
+        .zero_point = static_cast<int32_t>(random_.Int(-128, 127))};
+    const int64_t least = padding.same ? 1 : 7;
     const Problem problem =
         Draw(random_, spec, random_.Int(1, 3), random_.Int(least, 15), random_.Int(least, 40));
     ExpectExact(problem, random_.Int(1, 50), i % 2 == 0 ? Guard::kAfter : Guard::kBefore);
@@ -141,30 +141,23 @@ TEST_P(Int8Conv2dTest, AnyLayer) {
 
 // Each line is computed in several stretches, some of a single pixel.
 TEST_P(Int8Conv2dTest, WideImages) {
-  const Int8Conv2dSpec stem = {.in_channels = 3,
-                               .out_channels = 8,
-                               .filter_height = 3,
-                               .filter_width = 3,
-                               .stride_height = 2,
-                               .stride_width = 2,
-                               .same = true};
+  const Int8Conv2dSpec stem = {
+      .in_channels = 3,
+      .out_channels = 8,
+      .window = SquareWindow({.taps = 3, .stride = 2, .padding = {.same = true}})};
   ExpectExact(Draw(random_, stem, 1, 4, 700), 1000);
-  const Int8Conv2dSpec wide = {.in_channels = 4,
-                               .out_channels = 3,
-                               .filter_height = 2,
-                               .filter_width = 200,
-                               .stride_height = 1,
-                               .stride_width = 3,
-                               .same = true};
+  const Int8Conv2dSpec wide = {
+      .in_channels = 4,
+      .out_channels = 3,
+      .window = {.height = {.taps = 2, .stride = 1, .padding = {.same = true}},
+                 .width = {.taps = 200, .stride = 3, .padding = {.same = true}}}};
   ExpectExact(Draw(random_, wide, 1, 3, 300), 1000);
 }
 
 TEST_P(Int8Conv2dTest, SumsWrap) {
   const Int8Conv2dSpec spec = {.in_channels = 3,
                                .out_channels = 4,
-                               .filter_height = 3,
-                               .filter_width = 3,
-                               .same = true,
+                               .window = SquareWindow({.taps = 3, .padding = {.same = true}}),
                                .zero_point = -128};
   Problem problem = Draw(random_, spec, 1, 6, 6);
   problem.output.bias = {std::numeric_limits<int32_t>::max(), std::numeric_limits<int32_t>::min(),
@@ -205,10 +198,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, Int8Conv2dTest, ::testing::ValuesIn(Rows()),
 Int8Conv2dSpec Stem(int64_t in_channels, int64_t taps) {
   return {.in_channels = in_channels,
           .out_channels = 64,
-          .filter_height = taps,
-          .filter_width = taps,
-          .stride_height = 2,
-          .stride_width = 2};
+          .window = SquareWindow({.taps = taps, .stride = 2})};
 }
 
 TEST(SelectInt8, RowForEachCpu) {

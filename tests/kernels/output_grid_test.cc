@@ -27,7 +27,7 @@ int64_t CountAlike(const OutputGrid& grid, const OutputGrid::Position& start, in
 }
 
 void ExpectPixelsAlike(const WindowAxis& height, const WindowAxis& width) {
-  const OutputGrid grid(height, width);
+  const OutputGrid grid({height, width});
   for (int64_t pixel = 0; pixel < 2 * height.out * width.out; ++pixel) {
     const OutputGrid::Position position = grid.Locate(pixel);
     for (int64_t most : {1, 2, 3, 12, 100}) {
@@ -43,13 +43,14 @@ TEST(OutputGrid, PixelsAlikeEndWhereInnerOnesBeginOrEnd) {
   constexpr AxisPadding kPaddings[] = {
       {.same = true}, {}, {.before = 1}, {.after = 2}, {.before = 13, .after = 11}};
   for (const AxisPadding& of_lines : {AxisPadding{}, AxisPadding{.same = true}}) {
-    const WindowAxis height = MakeWindowAxis(3, 2, 1, 1, of_lines);
+    const WindowAxis height = Window1d{.taps = 2, .padding = of_lines}.Over(3);
     for (int64_t in : {1, 2, 3, 7, 12, 30}) {
       for (int64_t taps : {1, 2, 3, 4, 5, 9}) {
         for (int64_t stride : {1, 2, 3, 5}) {
           for (int64_t dilation : {1, 2, 4}) {
             for (const AxisPadding& padding : kPaddings) {
-              ExpectPixelsAlike(height, MakeWindowAxis(in, taps, stride, dilation, padding));
+              const Window1d width{taps, stride, dilation, padding};
+              ExpectPixelsAlike(height, width.Over(in));
             }
           }
         }

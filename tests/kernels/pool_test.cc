@@ -20,11 +20,12 @@ struct Pool {
   int64_t batch, height, width, filter_height, filter_width, stride_height, stride_width;
   bool same;
 
-  WindowAxis Height() const {
-    return MakeWindowAxis(height, filter_height, stride_height, 1, {.same = same});
-  }
-  WindowAxis Width() const {
-    return MakeWindowAxis(width, filter_width, stride_width, 1, {.same = same});
+  WindowAxes Window() const {
+    const AxisPadding padding = {.same = same};
+    const Window2d window = {
+        .height = {.taps = filter_height, .stride = stride_height, .padding = padding},
+        .width = {.taps = filter_width, .stride = stride_width, .padding = padding}};
+    return window.Over(height, width);
   }
 };
 
@@ -44,17 +45,18 @@ float MaxOf(float a, float b) { return a > b ? a : b; }
 template <typename T>
 void ExpectMaximum(const std::vector<T>& image, const Pool& p, size_t values,
                    void (*max)(const T* const*, size_t, size_t, T*), T lowest) {
-  const WindowAxis height = p.Height(), width = p.Width();
+  const WindowAxes window = p.Window();
+  const auto& [height, width] = window;
   const GuardedBuffer<T> in{std::span(image)};
-  const int64_t pixels = p.batch * height.out * width.out;
+  const int64_t pixels = p.batch * window.out_pixels();
   GuardedBuffer<T> out(static_cast<size_t>(pixels) * values);
   const int64_t middle = pixels / 2;  // within a line, if lines have an odd length
-  MaxPool2d(in.data(), height, width, values, middle, pixels, max,
+  MaxPool2d(in.data(), window, values, middle, pixels, max,
             out.data() + static_cast<size_t>(middle) * values);
-  MaxPool2d(in.data(), height, width, values, 0, middle, max, out.data());
+  MaxPool2d(in.data(), window, values, 0, middle, max, out.data());
   for (int64_t pixel = 0; pixel < pixels; ++pixel) {
     const int64_t x = pixel % width.out, y = pixel / width.out % height.out;
-    const int64_t b = pixel / (width.out * height.out);
+    const int64_t b = pixel / window.out_pixels();
     for (size_t v = 0; v < values; ++v) {
       T expected = lowest;
       for (int64_t ty = 0; ty < p.filter_height; ++ty) {
@@ -78,16 +80,17 @@ class Pool2dTest : public testing::RowTest<PixelOpsRow> {
  protected:
   // The images have small whole numbers, whose sums are exact.
   void ExpectAverage(const Pool& p, size_t values) {
-    const WindowAxis height = p.Height(), width = p.Width();
+    const WindowAxes window = p.Window();
+    const auto& [height, width] = window;
     std::vector<float> image(static_cast<size_t>(p.batch * p.height * p.width) * values);
     for (float& value : image) value = static_cast<float>(random_.Int(-99, 99));
     const GuardedBuffer<float> in{std::span(image)};
-    const int64_t pixels = p.batch * height.out * width.out;
+    const int64_t pixels = p.batch * window.out_pixels();
     GuardedBuffer<float> out(static_cast<size_t>(pixels) * values);
-    AveragePool2d(in.data(), height, width, values, 0, pixels, GetParam().ops->average, out.data());
+    AveragePool2d(in.data(), window, values, 0, pixels, GetParam().ops->average, out.data());
     for (int64_t pixel = 0; pixel < pixels; ++pixel) {
       const int64_t x = pixel % width.out, y = pixel / width.out % height.out;
-      const int64_t b = pixel / (width.out * height.out);
+      const int64_t b = pixel / window.out_pixels();
       for (size_t v = 0; v < values; ++v) {
         float sum = 0, taps = 0;
         for (int64_t iy = 0; iy < p.height; ++iy) {
@@ -119,21 +122,21 @@ class Pool2dTest : public testing::RowTest<PixelOpsRow> {
 
   // The result must equal the maximum of an image that was multiplied before.
   void ExpectMaximumOfProducts(const Pool& p, size_t values) {
-    const WindowAxis height = p.Height(), width = p.Width();
-    ASSERT_TRUE(ReducesPixels(height, width));
+    const WindowAxes window = p.Window();
+    ASSERT_TRUE(ReducesPixels(window));
     std::vector<float> image(static_cast<size_t>(p.batch * p.height * p.width) * values);
     std::vector<float> factors(values), products;
     for (float& value : image) value = random_.Float(-2, 2);
     for (float& factor : factors) factor = random_.Float(-2, 2);
     for (size_t i = 0; i < image.size(); ++i) products.push_back(image[i] * factors[i % values]);
     const GuardedBuffer<float> in{std::span(image)}, guarded_factors{std::span(factors)};
-    const int64_t pixels = p.batch * height.out * width.out, middle = pixels / 2;
+    const int64_t pixels = p.batch * window.out_pixels(), middle = pixels / 2;
     std::vector<float> expected(static_cast<size_t>(pixels) * values);
     GuardedBuffer<float> out(expected.size());
     const PixelOps& ops = *GetParam().ops;
-    MaxPool2d(products.data(), height, width, values, 0, pixels, ops.max_float, expected.data());
+    MaxPool2d(products.data(), window, values, 0, pixels, ops.max_float, expected.data());
     for (const auto& [first, last] : {std::pair{middle, pixels}, {int64_t{0}, middle}}) {
-      MaxPool2dOfProducts(in.data(), guarded_factors.data(), height, width, values, first, last,
+      MaxPool2dOfProducts(in.data(), guarded_factors.data(), window, values, first, last,
                           ops.max_products, out.data() + static_cast<size_t>(first) * values);
     }
     EXPECT_TRUE(std::equal(expected.begin(), expected.end(), out.data()));
@@ -151,8 +154,7 @@ TEST_P(Pool2dTest, IsTheMaximumOfProducts) {
 
 TEST(ReducesPixels, WhereWindowsAreApartAndSmall) {
   const auto reduces = [](int64_t taps, int64_t stride) {
-    const WindowAxis axis = MakeWindowAxis(20, taps, stride, 1, {});
-    return ReducesPixels(axis, axis);
+    return ReducesPixels(SquareWindow({.taps = taps, .stride = stride}).Over(20, 20));
   };
   EXPECT_TRUE(reduces(4, 2));
   EXPECT_FALSE(reduces(5, 2));
@@ -220,13 +222,15 @@ TEST_P(Pool2dTest, AverageOfAnImageInParts) {
 }
 
 TEST(CoversImage, IsWhereTheOneWindowLeavesOutNoPixel) {
-  const WindowAxis all = MakeWindowAxis(7, 7, 1, 1, {});
-  EXPECT_TRUE(CoversImage(all, all));
-  EXPECT_TRUE(CoversImage(all, MakeWindowAxis(3, 7, 3, 1, {.same = true})));
-  const WindowAxis not_the_end = MakeWindowAxis(7, 6, 2, 1, {});
-  EXPECT_FALSE(CoversImage(all, not_the_end));
-  EXPECT_FALSE(CoversImage(not_the_end, all));
-  EXPECT_FALSE(CoversImage(all, MakeWindowAxis(3, 7, 1, 1, {.same = true})));  // three windows
+  const WindowAxis all = Window1d{.taps = 7}.Over(7);
+  EXPECT_TRUE(CoversImage({all, all}));
+  const Window1d apart = {.taps = 7, .stride = 3, .padding = {.same = true}};
+  EXPECT_TRUE(CoversImage({all, apart.Over(3)}));
+  const WindowAxis not_the_end = Window1d{.taps = 6, .stride = 2}.Over(7);
+  EXPECT_FALSE(CoversImage({all, not_the_end}));
+  EXPECT_FALSE(CoversImage({not_the_end, all}));
+  const Window1d three_windows = {.taps = 7, .padding = {.same = true}};
+  EXPECT_FALSE(CoversImage({all, three_windows.Over(3)}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, Pool2dTest,

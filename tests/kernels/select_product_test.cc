@@ -10,8 +10,7 @@ namespace {
 Bconv2dSpec Layer(int64_t bits_in, int64_t bits_weights) {
   return {.in_channels = 256,
           .out_channels = 256,
-          .filter_height = 3,
-          .filter_width = 3,
+          .window = SquareWindow({.taps = 3}),
           .bits_in = bits_in,
           .bits_weights = bits_weights};
 }
@@ -56,12 +55,8 @@ constexpr CpuFeatures Server() {
 // A dense layer of one image waits for its 4 MB of bytes if they come from memory. Measured on a
 // Zen 4, whose L3 holds them: 44 us as bytes, 95 us as planes.
 TEST(SelectProduct, BytesThatAnL3Holds) {
-  const Bconv2dSpec dense = {.in_channels = 4096,
-                             .out_channels = 1024,
-                             .filter_height = 1,
-                             .filter_width = 1,
-                             .bits_in = 4,
-                             .bits_weights = 2};
+  const Bconv2dSpec dense = {
+      .in_channels = 4096, .out_channels = 1024, .bits_in = 4, .bits_weights = 2};
   CpuFeatures cpu = {Isa::kPopcnt, Isa::kAvx2, Isa::kAvx512bw, Isa::kAvx512vnni};
   EXPECT_NE(SelectProduct(cpu, dense, kAutoKernel, true).bytes, nullptr);
   cpu.AddSecondMultiplier();
@@ -94,8 +89,7 @@ TEST(SelectProduct, FewProductsOfPlanesAreFasterThanBytes) {
 // other row.
 TEST(SelectProduct, OneBitOfFewChannelsIsNoProductOfBytes) {
   for (const int64_t filters : {8, 16, 32}) {
-    const Bconv2dSpec spec{
-        .in_channels = 32, .out_channels = filters, .filter_height = 1, .filter_width = 1};
+    const Bconv2dSpec spec{.in_channels = 32, .out_channels = filters};
     EXPECT_EQ(Chosen({Isa::kPopcnt, Isa::kAvx2}, spec), "bgemm_i32_8x32x32_avx2") << filters;
   }
 }
@@ -127,7 +121,8 @@ TEST(SelectProduct, OnePixelTakesThePlanesThatAreReadFaster) {
 // Each tap of one channel would be expanded to a byte separately: that takes 5 times as long on a
 // Zen 4 and on a Zen 3.
 TEST(SelectProduct, LongTapsOfOneChannelAreNoProductOfBytes) {
-  Bconv2dSpec sound{.in_channels = 1, .out_channels = 32, .filter_width = 80, .stride_width = 4};
+  Bconv2dSpec sound{
+      .in_channels = 1, .out_channels = 32, .window = {.width = {.taps = 80, .stride = 4}}};
   for (const CpuFeatures& cpu : {CpuFeatures{Isa::kPopcnt, Isa::kAvx2}, kVnni, Server()}) {
     EXPECT_NE(SelectProduct(cpu, sound).planes, nullptr);
   }

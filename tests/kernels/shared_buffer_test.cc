@@ -130,7 +130,7 @@ TEST(SharedBuffer, FiltersOfEveryRowAreKeptOnce) {
       const Bconv2dSpec spec = {.in_channels = 8 * kGroups,
                                 .out_channels = int64_t{kGroups} * n,
                                 .groups = kGroups,
-                                .filter_height = 3};
+                                .window = {.height = {.taps = 3}}};
       std::vector<uint32_t> filter(kGroups * static_cast<size_t>(n * 3));
       for (uint32_t& word : filter) word = static_cast<uint32_t>(random.Int(0, UINT32_MAX));
       const size_t bytes =

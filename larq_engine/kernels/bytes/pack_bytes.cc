@@ -58,7 +58,7 @@ ByteFilters::ByteFilters(const Bconv2dSpec& spec, const ByteRow& row, const uint
     : parts_(PlaneParts(spec.bits_weights, row.weight_planes)),
       groups_(static_cast<size_t>(spec.groups)),
       depth_(RoundUp(static_cast<size_t>(spec.depth()), static_cast<size_t>(row.kr))) {
-  const auto taps = static_cast<size_t>(spec.taps());
+  const auto taps = static_cast<size_t>(spec.window.taps());
   const auto channels = static_cast<size_t>(spec.group_in_channels());
   const auto n = static_cast<size_t>(spec.group_out_channels());
   const size_t tap_words = static_cast<size_t>(spec.bits_weights) * spec.tap_words();

@@ -38,7 +38,7 @@ const ByteRow& SelectInt8(CpuFeatures cpu, const Int8Conv2dSpec& spec, std::stri
 
 bool PrefersInt8(const ByteRow& row, const Int8Conv2dSpec& spec) {
   return row.isa != Isa::kPortable && spec.in_channels <= kMostChannels &&
-         spec.filter_height * spec.filter_width >= kLeastTaps;
+         spec.window.taps() >= kLeastTaps;
 }
 
 }  // namespace larq_engine

@@ -29,49 +29,31 @@ struct Bconv2dSpec {
   int64_t in_channels = 1;
   int64_t out_channels = 1;
   int64_t groups = 1;
-  int64_t filter_height = 1;
-  int64_t filter_width = 1;
-  int64_t stride_height = 1;
-  int64_t stride_width = 1;
-  int64_t dilation_height = 1;
-  int64_t dilation_width = 1;
-  AxisPadding pad_height = {};
-  AxisPadding pad_width = {};
+  Window2d window = {};
   PadValue pad_value = PadValue::kOne;  // in every plane
   int64_t bits_in = 1;
   int64_t bits_weights = 1;
 
   int64_t group_in_channels() const { return in_channels / groups; }
   int64_t group_out_channels() const { return out_channels / groups; }
-  int64_t taps() const { return filter_height * filter_width; }
   size_t tap_words() const { return WordsFor(static_cast<size_t>(group_in_channels())); }
   // A pixel has its planes one after the other, and so has each tap of a filter.
   size_t plane_words() const { return static_cast<size_t>(groups) * tap_words(); }
   size_t pixel_words() const { return static_cast<size_t>(bits_in) * plane_words(); }
-  int64_t depth() const { return taps() * group_in_channels(); }  // k_bits of one output value
+  // Returns k_bits of one output value.
+  int64_t depth() const { return window.taps() * group_in_channels(); }
   int64_t max_product() const { return LargestOf(bits_in) * LargestOf(bits_weights); }
   int64_t max_dot() const { return depth() * max_product(); }
   bool has_planes() const { return bits_in > 1 || bits_weights > 1; }
   // Tells whether the taps of a filter's line are contiguous in the image.
-  bool lines_are_runs() const { return groups == 1 && bits_in == 1 && dilation_width == 1; }
-  bool IsPaddedWith(PadValue value) const {
-    return pad_value == value && !(pad_height.IsValid() && pad_width.IsValid());
-  }
-  WindowAxis Height(int64_t in_height) const {
-    return MakeWindowAxis(in_height, filter_height, stride_height, dilation_height, pad_height);
-  }
-  WindowAxis Width(int64_t in_width) const {
-    return MakeWindowAxis(in_width, filter_width, stride_width, dilation_width, pad_width);
-  }
+  bool lines_are_runs() const { return groups == 1 && bits_in == 1 && window.width.dilation == 1; }
+  bool IsPaddedWith(PadValue value) const { return pad_value == value && window.IsPadded(); }
 };
 
 // Returns the same layer with height and width exchanged.
 static inline Bconv2dSpec Transposed(const Bconv2dSpec& spec) {
   Bconv2dSpec transposed = spec;
-  std::swap(transposed.filter_height, transposed.filter_width);
-  std::swap(transposed.stride_height, transposed.stride_width);
-  std::swap(transposed.dilation_height, transposed.dilation_width);
-  std::swap(transposed.pad_height, transposed.pad_width);
+  std::swap(transposed.window.height, transposed.window.width);
   return transposed;
 }
 
@@ -79,8 +61,9 @@ static inline Bconv2dSpec Transposed(const Bconv2dSpec& spec) {
 // these are lines, whose taps are contiguous (lines_are_runs), so Transposed computes the same
 // result sooner: 80x1 taps of one channel with stride 4 take half the time (choice_bench).
 static inline bool IsColumn(const Bconv2dSpec& spec, int64_t in_width) {
-  return in_width == 1 && spec.filter_width == 1 && spec.filter_height > 1 &&
-         (spec.pad_width.same || spec.pad_width.IsValid());
+  const auto& [height, width] = spec.window;
+  return in_width == 1 && width.taps == 1 && height.taps > 1 &&
+         (width.padding.same || width.padding.IsValid());
 }
 
 }  // namespace larq_engine

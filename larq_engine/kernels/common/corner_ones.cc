@@ -7,14 +7,14 @@
 namespace larq_engine {
 
 size_t CornerCount(const Bconv2dSpec& spec) {
-  return MemoryProduct(
-      static_cast<size_t>(spec.filter_height + 1) * static_cast<size_t>(spec.filter_width + 1),
-      static_cast<size_t>(spec.out_channels));
+  return MemoryProduct(static_cast<size_t>(spec.window.height.taps + 1) *
+                           static_cast<size_t>(spec.window.width.taps + 1),
+                       static_cast<size_t>(spec.out_channels));
 }
 
 std::vector<int32_t> CornerOnes(const Bconv2dSpec& spec, const uint32_t* filter) {
-  const auto height = static_cast<size_t>(spec.filter_height);
-  const auto width = static_cast<size_t>(spec.filter_width);
+  const auto height = static_cast<size_t>(spec.window.height.taps);
+  const auto width = static_cast<size_t>(spec.window.width.taps);
   const auto channels = static_cast<size_t>(spec.out_channels);
   std::vector<int32_t> ones(CornerCount(spec));
   const auto corner = [&](size_t y, size_t x) {

@@ -8,36 +8,24 @@
 
 namespace larq_engine {
 
-// Every size is at least 1.
+// Every size is at least 1. The window is not dilated.
 struct FloatConv2dSpec {
   bool is_depthwise = false;
   int64_t in_channels = 1;
   int64_t out_channels = 1;  // if depthwise, a multiple of in_channels
   int64_t groups = 1;  // each group has its share of input and output channels; 1 if depthwise
-  int64_t filter_height = 1;
-  int64_t filter_width = 1;
-  int64_t stride_height = 1;
-  int64_t stride_width = 1;
-  bool same = false;
+  Window2d window = {};
 
   int64_t group_in_channels() const { return in_channels / groups; }
   int64_t group_out_channels() const { return out_channels / groups; }
   // Returns how many products an output value adds up.
-  int64_t depth() const {
-    return filter_height * filter_width * (is_depthwise ? 1 : group_in_channels());
-  }
+  int64_t depth() const { return window.taps() * (is_depthwise ? 1 : group_in_channels()); }
   // Tells whether pixel i of the output depends on pixel i of the image and nothing else.
   bool is_pixelwise() const {
     return !is_depthwise && groups == 1 &&
-           filter_height * filter_width * stride_height * stride_width == 1;
+           window.taps() * window.height.stride * window.width.stride == 1;
   }
   bool operator==(const FloatConv2dSpec&) const = default;
-  WindowAxis Height(int64_t in_height) const {
-    return MakeWindowAxis(in_height, filter_height, stride_height, 1, {.same = same});
-  }
-  WindowAxis Width(int64_t in_width) const {
-    return MakeWindowAxis(in_width, filter_width, stride_width, 1, {.same = same});
-  }
 };
 
 }  // namespace larq_engine

@@ -20,26 +20,25 @@ class OutputGrid {
   };
 
   OutputGrid() = default;
-  OutputGrid(const WindowAxis& height, const WindowAxis& width)
-      : height_(height),
-        width_(width),
-        inner_height_(InnerOf(height)),
-        inner_width_(InnerOf(width)) {}
+  explicit OutputGrid(const WindowAxes& window)
+      : window_(window),
+        inner_height_(InnerOf(window.height)),
+        inner_width_(InnerOf(window.width)) {}
 
-  const WindowAxis& height() const { return height_; }
-  const WindowAxis& width() const { return width_; }
+  const WindowAxis& height() const { return window_.height; }
+  const WindowAxis& width() const { return window_.width; }
 
   Position Locate(int64_t pixel) const {
-    return {.image = pixel / (width_.out * height_.out),
-            .y = pixel / width_.out % height_.out,
-            .x = pixel % width_.out};
+    return {.image = pixel / window_.out_pixels(),
+            .y = pixel / window_.width.out % window_.height.out,
+            .x = pixel % window_.width.out};
   }
 
   void Advance(Position& position, int64_t pixels) const {
     position.x += pixels;
-    while (position.x >= width_.out) {
-      position.x -= width_.out;
-      if (++position.y == height_.out) {
+    while (position.x >= window_.width.out) {
+      position.x -= window_.width.out;
+      if (++position.y == window_.height.out) {
         position.y = 0;
         ++position.image;
       }
@@ -47,7 +46,7 @@ class OutputGrid {
   }
 
   size_t PixelsToEndOfImage(const Position& position) const {
-    return static_cast<size_t>((height_.out - position.y) * width_.out - position.x);
+    return static_cast<size_t>((window_.height.out - position.y) * window_.width.out - position.x);
   }
 
   // Returns how many pixels from this one on, at most `most`, are alike: either they are in one
@@ -56,7 +55,7 @@ class OutputGrid {
     if (inner_width_.first >= inner_width_.last) return most;
     if (position.x < inner_width_.first) return std::min(most, inner_width_.first - position.x);
     if (position.x < inner_width_.last) return std::min(most, inner_width_.last - position.x);
-    return std::min(most, width_.out - position.x + inner_width_.first);
+    return std::min(most, window_.width.out - position.x + inner_width_.first);
   }
 
   // Tells whether the pixel has no taps above or below the image.
@@ -77,15 +76,13 @@ class OutputGrid {
     int64_t last = 0;
   };
   static Inner InnerOf(const WindowAxis& axis) {
-    const int64_t reach = (axis.taps - 1) * axis.dilation + 1;
     // The last start of a window inside the image.
-    const int64_t last_start = axis.in - reach + axis.pad_before;
+    const int64_t last_start = axis.in - axis.extent() + axis.pad_before;
     return {.first = (axis.pad_before + axis.stride - 1) / axis.stride,
             .last = last_start < 0 ? 0 : last_start / axis.stride + 1};
   }
 
-  WindowAxis height_;
-  WindowAxis width_;
+  WindowAxes window_;
   Inner inner_height_;
   Inner inner_width_;
 };

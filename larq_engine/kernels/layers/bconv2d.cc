@@ -56,7 +56,7 @@ Bconv2d::Bconv2d(const Bconv2dSpec& spec, const uint32_t* filter, OutputTransfor
 }
 
 void Bconv2d::Resize(int64_t in_height, int64_t in_width) {
-  grid_ = OutputGrid(spec_.Height(in_height), spec_.Width(in_width));
+  grid_ = OutputGrid(spec_.window.Over(in_height, in_width));
   product_->Resize(grid_);
 }
 

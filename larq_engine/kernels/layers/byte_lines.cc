@@ -25,10 +25,10 @@ int64_t MostLineEnds(int64_t pixels, int64_t width) { return (pixels - 1 + width
 }  // namespace
 
 bool ByteLines::Serve(const Bconv2dSpec& spec, const ByteRow& row) {
+  const auto& [height, width] = spec.window;
   return spec.groups == 1 && spec.in_channels % static_cast<int64_t>(kWordBits) == 0 &&
-         spec.filter_width * spec.in_channels % row.kr == 0 && spec.dilation_width == 1 &&
-         spec.stride_height == 1 && spec.stride_width == 1 && spec.bits_in <= row.in_planes &&
-         spec.filter_width <= row.mr / 2;
+         width.taps * spec.in_channels % row.kr == 0 && width.dilation == 1 && height.stride == 1 &&
+         width.stride == 1 && spec.bits_in <= row.in_planes && width.taps <= row.mr / 2;
 }
 
 ByteLines::ByteLines(const Bconv2dSpec& spec, const ByteRow& row)
@@ -37,7 +37,7 @@ ByteLines::ByteLines(const Bconv2dSpec& spec, const ByteRow& row)
       padding_(spec.pad_value == PadValue::kMinusOne ? static_cast<uint8_t>(LargestOf(spec.bits_in))
                                                      : uint8_t{0}),
       pixel_bytes_(static_cast<size_t>(spec.in_channels)),
-      between_(spec.filter_width - 1),
+      between_(spec.window.width.taps - 1),
       tile_pixels_(row.mr) {}
 
 bool ByteLines::Resize(const OutputGrid& grid) {
@@ -48,7 +48,7 @@ bool ByteLines::Resize(const OutputGrid& grid) {
   tile_pixels_ = row_.mr;
   while (tile_pixels_ > 1 && rows(tile_pixels_) > row_.mr) --tile_pixels_;
   const WindowAxis& height = grid.height();
-  window_lines_ = (height.taps - 1) * height.dilation + 1;
+  window_lines_ = height.extent();
   line_bytes_ = static_cast<size_t>(width + between_) * pixel_bytes_;
   const int64_t needed = window_lines_ + MostLineEnds(tile_pixels_, width);
   const auto held = static_cast<int64_t>(kHeldBytes / line_bytes_);
@@ -93,9 +93,9 @@ void ByteLines::Find(const OutputGrid& grid, const uint32_t* input, const Positi
   for (; scratch.last < last_line; ++scratch.last) {
     Expand(grid, input, start.image, scratch.last, line(scratch.last));
   }
-  args.segments = static_cast<size_t>(spec_.filter_height);
-  args.segment_bytes = static_cast<size_t>(spec_.filter_width) * pixel_bytes_;
-  args.segment_stride = static_cast<size_t>(spec_.dilation_height) * line_bytes_;
+  args.segments = static_cast<size_t>(spec_.window.height.taps);
+  args.segment_bytes = static_cast<size_t>(spec_.window.width.taps) * pixel_bytes_;
+  args.segment_stride = static_cast<size_t>(spec_.window.height.dilation) * line_bytes_;
   args.lhs = line(start.y) + static_cast<size_t>(start.x) * pixel_bytes_;
   args.lhs_stride = pixel_bytes_;
 }

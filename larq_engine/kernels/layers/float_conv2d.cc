@@ -22,12 +22,7 @@ Bconv2dSpec SpecOfWords(const FloatConv2dSpec& spec) {
   return {.in_channels = spec.in_channels * static_cast<int64_t>(kWordBits),
           .out_channels = spec.out_channels,
           .groups = spec.groups,
-          .filter_height = spec.filter_height,
-          .filter_width = spec.filter_width,
-          .stride_height = spec.stride_height,
-          .stride_width = spec.stride_width,
-          .pad_height = {.same = spec.same},
-          .pad_width = {.same = spec.same},
+          .window = spec.window,
           .pad_value = PadValue::kOne};
 }
 
@@ -85,7 +80,7 @@ FloatConv2d::FloatConv2d(const FloatConv2dSpec& spec, const float* filter, const
 }
 
 void FloatConv2d::Resize(int64_t in_height, int64_t in_width) {
-  grid_ = OutputGrid(spec_.Height(in_height), spec_.Width(in_width));
+  grid_ = OutputGrid(spec_.window.Over(in_height, in_width));
   if (!spec_.is_pixelwise()) runs_.Resize(grid_);
 }
 
@@ -156,7 +151,8 @@ void FloatConv2d::RunTaps(const float* input, int64_t first, int64_t last, std::
     args.bias = of_first_group.bias;
     const bool is_inner =
         runs_.Find(grid_, reinterpret_cast<const uint32_t*>(input), start, taps, found);
-    args.pixel_step = is_inner ? static_cast<size_t>(spec_.stride_width * spec_.in_channels) : 0;
+    args.pixel_step =
+        is_inner ? static_cast<size_t>(spec_.window.width.stride * spec_.in_channels) : 0;
     args.lhs_base = reinterpret_cast<const float*>(found.lhs_base);
     args.lhs = found.lhs;
     args.segments = found.segments;

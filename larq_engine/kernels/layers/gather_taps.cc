@@ -10,13 +10,13 @@ namespace {
 // Tells whether neighbouring pixels share packed bits of a filter line: the line's bits must fit a
 // word.
 bool RollsLines(const Bconv2dSpec& spec) {
-  return spec.lines_are_runs() && spec.filter_width > 1 &&
-         spec.filter_width <= static_cast<int64_t>(kWordBits) / spec.in_channels;
+  return spec.lines_are_runs() && spec.window.width.taps > 1 &&
+         spec.window.width.taps <= static_cast<int64_t>(kWordBits) / spec.in_channels;
 }
 
 // Returns how many taps of a line are new for the next pixel.
 int64_t FreshTaps(const Bconv2dSpec& spec) {
-  return std::min(spec.stride_width, spec.filter_width);
+  return std::min(spec.window.width.stride, spec.window.width.taps);
 }
 
 // Computes the place of each word of taps if the words follow each other without gaps. Only
@@ -50,22 +50,22 @@ class TapPacker {
 BgemmShape ProductShape(const Bconv2dSpec& spec) {
   const int64_t tap_words = static_cast<int64_t>(spec.tap_words());
   const int64_t words_a_line =
-      RollsLines(spec) ? 1 + FreshTaps(spec) : spec.filter_width * tap_words;
+      RollsLines(spec) ? 1 + FreshTaps(spec) : spec.window.width.taps * tap_words;
   return {.n = spec.group_out_channels(),
           .k_bits = spec.depth(),
           .tap_bits = tap_words * static_cast<int64_t>(kWordBits),
-          .taps = spec.taps(),
-          .runs = spec.lines_are_runs() ? spec.filter_height : spec.taps(),
-          .lines = spec.filter_height,
-          .packing_words = spec.filter_height * words_a_line};
+          .taps = spec.window.taps(),
+          .runs = spec.lines_are_runs() ? spec.window.height.taps : spec.window.taps(),
+          .lines = spec.window.height.taps,
+          .packing_words = spec.window.height.taps * words_a_line};
 }
 
 TapGatherer::TapGatherer(const Bconv2dSpec& spec, const BgemmRow& row)
     : mr_(static_cast<size_t>(row.mr)),
       channels_(static_cast<size_t>(spec.group_in_channels())),
       tap_words_(spec.tap_words()),
-      taps_(static_cast<size_t>(spec.taps())),
-      filter_width_(static_cast<size_t>(spec.filter_width)),
+      taps_(static_cast<size_t>(spec.window.taps())),
+      filter_width_(static_cast<size_t>(spec.window.width.taps)),
       fresh_taps_(static_cast<size_t>(FreshTaps(spec))),
       packs_bits_(PacksTaps(row, ProductShape(spec))),
       in_place_(!packs_bits_ && tap_words_ % row.kr_words() == 0),

@@ -1,6 +1,7 @@
 #include "larq_engine/kernels/layers/int8_conv2d.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 #include "larq_engine/kernels/bytes/pack_bytes.h"
@@ -43,6 +44,7 @@ Int8Conv2d::Int8Conv2d(const Int8Conv2dSpec& spec, const int8_t* filter, const I
       multiplier_(MemoryProduct(static_cast<size_t>(row.mr), output.multiplier.size())),
       range_(output.range),
       zero_point_(output.zero_point) {
+  assert(!spec.window.IsDilated());
   const auto channels = static_cast<size_t>(spec.out_channels);
   const auto depth = static_cast<size_t>(spec.depth());
   AlignedBuffer<int8_t> packed(PackedBytes(row, channels, depth_));
@@ -63,8 +65,8 @@ Int8Conv2d::Int8Conv2d(const Int8Conv2dSpec& spec, const int8_t* filter, const I
 }
 
 void Int8Conv2d::Resize(int64_t in_height, int64_t in_width) {
-  grid_ = OutputGrid(spec_.Height(in_height), spec_.Width(in_width));
-  const int64_t step = spec_.stride_width * spec_.in_channels;
+  grid_ = OutputGrid(spec_.window.Over(in_height, in_width));
+  const int64_t step = spec_.window.width.stride * spec_.in_channels;
   stretch_ = std::max<int64_t>((kLineBytes - spec_.line_depth()) / step + 1, 1);
   stretch_ = std::min(stretch_, grid_.width().out);
   const auto line = static_cast<size_t>(std::max<int64_t>(stretch_ - 1, 0) * step);
@@ -75,7 +77,7 @@ void Int8Conv2d::Resize(int64_t in_height, int64_t in_width) {
 Int8Conv2d::Scratch Int8Conv2d::TakeScratch(ScratchParts& parts) const {
   const auto pixels = static_cast<size_t>(row_.mr);
   Scratch scratch;
-  scratch.lines = parts.Take<uint8_t>(static_cast<size_t>(spec_.filter_height), line_bytes_);
+  scratch.lines = parts.Take<uint8_t>(static_cast<size_t>(spec_.window.height.taps), line_bytes_);
   scratch.taps = parts.Take<uint8_t>(pixels, row_bytes_);
   scratch.sums = parts.Take<int32_t>(pixels, static_cast<size_t>(spec_.out_channels));
   return scratch;
@@ -116,7 +118,7 @@ void Int8Conv2d::CopyLines(const int8_t* input, const OutputGrid::Position& star
 
 void Int8Conv2d::GatherTaps(const uint8_t* window, uint8_t* taps) const {
   const auto run = static_cast<size_t>(spec_.line_depth());
-  for (int64_t line = 0; line < spec_.filter_height; ++line) {
+  for (int64_t line = 0; line < spec_.window.height.taps; ++line) {
     for (size_t i = 0; i < run; i += kCopied) std::memcpy(taps + i, window + i, kCopied);
     taps += run;
     window += line_bytes_;
@@ -145,10 +147,10 @@ void Int8Conv2d::Run(const int8_t* input, int64_t first, int64_t last, std::byte
   ScratchParts parts(scratch_memory);
   const Scratch scratch = TakeScratch(parts);
   // The memory is cleared, so that no byte is read that was never written.
-  std::memset(scratch.lines, 0, static_cast<size_t>(spec_.filter_height) * line_bytes_);
+  std::memset(scratch.lines, 0, static_cast<size_t>(spec_.window.height.taps) * line_bytes_);
   std::memset(scratch.taps, 0, static_cast<size_t>(row_.mr) * row_bytes_);
   const auto mr = static_cast<size_t>(row_.mr);
-  const auto step = static_cast<size_t>(spec_.stride_width * spec_.in_channels);
+  const auto step = static_cast<size_t>(spec_.window.width.stride * spec_.in_channels);
   OutputGrid::Position position = grid_.Locate(first);
   size_t gathered = 0;
   while (first < last) {

@@ -19,7 +19,7 @@ void RunBgemm(const BgemmRow& row, const BgemmArgs& args) {
 // Returns [planes][taps of all filters][words of a tap] for filters that have planes in each tap.
 std::vector<uint32_t> SplitPlanes(const Bconv2dSpec& spec, const uint32_t* filter) {
   const size_t planes = static_cast<size_t>(spec.bits_weights);
-  const size_t taps = static_cast<size_t>(spec.out_channels * spec.taps());
+  const size_t taps = static_cast<size_t>(spec.out_channels * spec.window.taps());
   const size_t words = spec.tap_words();
   std::vector<uint32_t> split(planes * taps * words);
   for (size_t tap = 0; tap < taps; ++tap) {

@@ -47,8 +47,7 @@ void Store(const OutputTransform& transform, int64_t pixel, int64_t channel, int
 void ReferenceBconv2d(const Bconv2dSpec& spec, const OutputTransform& transform, int64_t in_height,
                       int64_t in_width, const uint32_t* input, const uint32_t* filter,
                       int64_t first, int64_t last, void* output) {
-  const WindowAxis height = spec.Height(in_height);
-  const WindowAxis width = spec.Width(in_width);
+  const auto [height, width] = spec.window.Over(in_height, in_width);
   const int64_t group_in = spec.group_in_channels();
   const int64_t tap_words = static_cast<int64_t>(spec.tap_words());
   const int64_t plane_words = static_cast<int64_t>(spec.plane_words());
@@ -61,13 +60,13 @@ void ReferenceBconv2d(const Bconv2dSpec& spec, const OutputTransform& transform,
     for (int64_t n = 0; n < spec.out_channels; ++n) {
       const int64_t group = n / spec.group_out_channels();
       int32_t dot = 0;
-      for (int64_t ty = 0; ty < spec.filter_height; ++ty) {
-        for (int64_t tx = 0; tx < spec.filter_width; ++tx) {
-          const int64_t iy = y * spec.stride_height + ty * spec.dilation_height - height.pad_before;
-          const int64_t ix = x * spec.stride_width + tx * spec.dilation_width - width.pad_before;
+      for (int64_t ty = 0; ty < height.taps; ++ty) {
+        for (int64_t tx = 0; tx < width.taps; ++tx) {
+          const int64_t iy = y * height.stride + ty * height.dilation - height.pad_before;
+          const int64_t ix = x * width.stride + tx * width.dilation - width.pad_before;
           const bool inside = iy >= 0 && iy < in_height && ix >= 0 && ix < in_width;
-          const uint32_t* tap = filter + ((n * spec.filter_height + ty) * spec.filter_width + tx) *
-                                             tap_words * spec.bits_weights;
+          const uint32_t* tap =
+              filter + ((n * height.taps + ty) * width.taps + tx) * tap_words * spec.bits_weights;
           for (int64_t c = 0; c < group_in; ++c) {
             const int value =
                 inside ? ValueAt(input + ((image * in_height + iy) * in_width + ix) * pixel_words +

@@ -65,10 +65,10 @@ double BytesCycles(CpuFeatures cpu, const ByteRow& row, const Bconv2dSpec& spec,
   if (!lines) {
     const int64_t runs = ProductShape(spec).runs;
     const bool are_together = spec.in_channels % static_cast<int64_t>(kWordBits) == 0;
-    const int64_t expansions = are_together ? runs : spec.taps();
+    const int64_t expansions = are_together ? runs : spec.window.taps();
     calls = static_cast<double>(expansions) * kCyclesPerExpansion +
             static_cast<double>(runs) * kExpansionCyclesPerRun;
-    expanded = static_cast<double>(spec.bits_in * spec.taps()) *
+    expanded = static_cast<double>(spec.bits_in * spec.window.taps()) *
                static_cast<double>(spec.tap_words() * kWordBits);
   }
   const double expansion = expanded / row.expanded_per_cycle + calls;

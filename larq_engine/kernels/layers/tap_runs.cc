@@ -8,10 +8,11 @@ namespace larq_engine {
 
 TapRuns::TapRuns(const Bconv2dSpec& spec, size_t mr)
     : mr_(mr),
-      taps_(static_cast<size_t>(spec.taps())),
+      taps_(static_cast<size_t>(spec.window.taps())),
       tap_words_(spec.tap_words()),
       pixel_words_(spec.pixel_words()) {
-  const size_t taps_in_run = spec.lines_are_runs() ? static_cast<size_t>(spec.filter_width) : 1;
+  const size_t taps_in_run =
+      spec.lines_are_runs() ? static_cast<size_t>(spec.window.width.taps) : 1;
   inner_segments_ = taps_ / taps_in_run;
   inner_segment_words_ = taps_in_run * tap_words_;
   padding_run_.assign(pixel_words_ - tap_words_ + inner_segment_words_, 0);

@@ -14,8 +14,8 @@ namespace larq_engine {
 // The most taps that one reduction takes.
 inline constexpr size_t kMaxTaps = 16;
 
-inline bool TapsFit(const WindowAxis& height, const WindowAxis& width) {
-  return height.taps <= static_cast<int64_t>(kMaxTaps) / width.taps;
+inline bool TapsFit(const WindowAxes& window) {
+  return window.height.taps <= static_cast<int64_t>(kMaxTaps) / window.width.taps;
 }
 
 // Pools output pixels [first, last) of the whole batch. `values` is the number of words or floats
@@ -23,14 +23,16 @@ inline bool TapsFit(const WindowAxis& height, const WindowAxis& width) {
 // reduces some taps to one. `window_taps` is the number of taps that the pixel has in all, or 0 if
 // more will come, which are reduced with this result.
 template <typename T, typename Reduce>
-void Pool2d(const T* in, const WindowAxis& height, const WindowAxis& width, size_t values,
-            int64_t first, int64_t last, const Reduce& reduce, T* out) {
-  const size_t image_values = static_cast<size_t>(height.in * width.in) * values;
+void Pool2d(const T* in, const WindowAxes& window, size_t values, int64_t first, int64_t last,
+            const Reduce& reduce, T* out) {
+  const auto& [height, width] = window;
+  assert(height.dilation == 1 && width.dilation == 1);
+  const size_t image_values = static_cast<size_t>(window.in_pixels()) * values;
   const size_t step = static_cast<size_t>(width.stride) * values;
-  const bool taps_fit = TapsFit(height, width);
+  const bool taps_fit = TapsFit(window);
   int64_t x = first % width.out;
   int64_t y = first / width.out % height.out;
-  const T* image = in + static_cast<size_t>(first / (width.out * height.out)) * image_values;
+  const T* image = in + static_cast<size_t>(first / window.out_pixels()) * image_values;
   for (int64_t pixel = first; pixel < last;) {
     const WindowAxis::Taps ys = height.InsideTaps(y);
     const WindowAxis::Taps xs = width.InsideTaps(x);
@@ -80,38 +82,37 @@ void Pool2d(const T* in, const WindowAxis& height, const WindowAxis& width, size
 
 // `max` is PixelOps::max_bits or max_float.
 template <typename T>
-void MaxPool2d(const T* in, const WindowAxis& height, const WindowAxis& width, size_t values,
-               int64_t first, int64_t last,
+void MaxPool2d(const T* in, const WindowAxes& window, size_t values, int64_t first, int64_t last,
                void (*max)(const T* const* taps, size_t tap_count, size_t count, T* out), T* out) {
   const auto reduce = [max](const T* const* taps, size_t tap_count, size_t count, int64_t, T* to) {
     max(taps, tap_count, count, to);
   };
-  Pool2d(in, height, width, values, first, last, reduce, out);
+  Pool2d(in, window, values, first, last, reduce, out);
 }
 
 // Tells whether each reduction of a window covers one pixel's values, and all of its taps at once.
-inline bool ReducesPixels(const WindowAxis& height, const WindowAxis& width) {
-  return width.stride > 1 && TapsFit(height, width);
+inline bool ReducesPixels(const WindowAxes& window) {
+  return window.width.stride > 1 && TapsFit(window);
 }
 
 // Pools the maximum of products with a factor for each of a pixel's values; `max` is
 // PixelOps::max_products. ReducesPixels must hold for the windows.
-inline void MaxPool2dOfProducts(const float* in, const float* factors, const WindowAxis& height,
-                                const WindowAxis& width, size_t values, int64_t first, int64_t last,
+inline void MaxPool2dOfProducts(const float* in, const float* factors, const WindowAxes& window,
+                                size_t values, int64_t first, int64_t last,
                                 void (*max)(const float* const* taps, size_t tap_count,
                                             const float* factors, size_t count, float* out),
                                 float* out) {
-  assert(ReducesPixels(height, width));
+  assert(ReducesPixels(window));
   const auto reduce = [max, factors](const float* const* taps, size_t tap_count, size_t count,
                                      int64_t,
                                      float* to) { max(taps, tap_count, factors, count, to); };
-  Pool2d(in, height, width, values, first, last, reduce, out);
+  Pool2d(in, window, values, first, last, reduce, out);
 }
 
 // Pools the average: the sum of the taps in order, divided by their number. `average` is
 // PixelOps::average.
-inline void AveragePool2d(const float* in, const WindowAxis& height, const WindowAxis& width,
-                          size_t values, int64_t first, int64_t last,
+inline void AveragePool2d(const float* in, const WindowAxes& window, size_t values, int64_t first,
+                          int64_t last,
                           void (*average)(const float* const* taps, size_t tap_count, size_t count,
                                           float divisor, float* out),
                           float* out) {
@@ -119,16 +120,16 @@ inline void AveragePool2d(const float* in, const WindowAxis& height, const Windo
                                 int64_t window_taps, float* to) {
     average(taps, tap_count, count, window_taps == 0 ? 1.0f : static_cast<float>(window_taps), to);
   };
-  Pool2d(in, height, width, values, first, last, reduce, out);
+  Pool2d(in, window, values, first, last, reduce, out);
 }
 
 // Tells whether the window has one output, which depends on all pixels of the image.
-inline bool CoversImage(const WindowAxis& height, const WindowAxis& width) {
+inline bool CoversImage(const WindowAxes& window) {
   const auto covers = [](const WindowAxis& axis) {
     const WindowAxis::Taps inside = axis.InsideTaps(0);
     return axis.out == 1 && inside.last - inside.first == axis.in;
   };
-  return covers(height) && covers(width);
+  return covers(window.height) && covers(window.width);
 }
 
 // The average of a whole image. The image is cut into parts of kPixelsOfPart pixels, the last of

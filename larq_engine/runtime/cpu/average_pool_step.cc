@@ -27,28 +27,26 @@ class AveragePoolStep : public Step {
     const auto* in = static_cast<const float*>(inputs[0]);
     auto* out = static_cast<float*>(output);
     const size_t values = static_cast<size_t>(range.last_pixel - range.first_pixel) * values_;
-    if (height_.taps == 0) {  // the mean of no values
+    if (window_.height.taps == 0) {  // the mean of no values
       std::fill_n(out, values, std::numeric_limits<float>::quiet_NaN());
     } else if (image_) {
       for (int64_t image = range.first_pixel; image < range.last_pixel; ++image, out += values_) {
         AverageImage(in, static_cast<size_t>(image), range, out);
       }
     } else {
-      AveragePool2d(in, height_, width_, values_, range.first_pixel, range.last_pixel, ops_.average,
-                    out);
+      AveragePool2d(in, window_, values_, range.first_pixel, range.last_pixel, ops_.average, out);
       Clamp(out, values);
     }
   }
 
  protected:
   void SetImage(const std::vector<int>& image, const Window2d& window, const TensorShape& output) {
-    height_ = window.Height(image[1]);
-    width_ = window.Width(image[2]);
+    window_ = window.Over(image[1], image[2]);
     values_ = static_cast<size_t>(image[3]);
     pixels_ = CountPixels(output.dims);
     image_.reset();
-    const size_t image_pixels = static_cast<size_t>(height_.in * width_.in);
-    if (image_pixels <= ImageAverage::kPixelsOfPart || !CoversImage(height_, width_)) return;
+    const auto image_pixels = static_cast<size_t>(window_.in_pixels());
+    if (image_pixels <= ImageAverage::kPixelsOfPart || !CoversImage(window_)) return;
     image_.emplace(image_pixels, values_, ops_.average);
     const auto images = static_cast<size_t>(pixels_);
     sums_ = AlignedBuffer<float>(MemoryProduct(images, image_->parts() * values_));
@@ -61,8 +59,8 @@ class AveragePoolStep : public Step {
     const auto first = static_cast<size_t>(range.first_block);
     const auto last = static_cast<size_t>(range.last_block);
     float* sums = sums_.data() + image * image_->parts() * values_;
-    image_->SumParts(in + image * static_cast<size_t>(height_.in * width_.in) * values_, first,
-                     last, sums);
+    image_->SumParts(in + image * static_cast<size_t>(window_.in_pixels()) * values_, first, last,
+                     sums);
     const size_t done = parts_done_[image].fetch_add(last - first, std::memory_order_acq_rel);
     if (done + last - first < image_->parts()) return;
     parts_done_[image].store(0, std::memory_order_relaxed);  // for the next run
@@ -77,8 +75,7 @@ class AveragePoolStep : public Step {
 
   const PixelOps& ops_;
   Activation activation_;
-  WindowAxis height_;
-  WindowAxis width_;
+  WindowAxes window_;
   int64_t pixels_ = 0;
   size_t values_ = 0;
 

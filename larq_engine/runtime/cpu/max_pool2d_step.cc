@@ -18,8 +18,7 @@ class MaxPool2dStep : public Step {
 
   void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
     const std::vector<int>& dims = inputs[0].dims;
-    height_ = op_.window.Height(dims[1]);
-    width_ = op_.window.Width(dims[2]);
+    window_ = op_.window.Over(dims[1], dims[2]);
     values_ = static_cast<size_t>(dims[3]);
     pixels_ = CountPixels(output.dims);
     factors_ = given_.empty() ? given_ : ForEachChannel(given_, values_);
@@ -34,8 +33,8 @@ class MaxPool2dStep : public Step {
     if (factors_.empty()) {
       Pool<float>(inputs[0], range, ops_.max_float, output);
     } else {
-      MaxPool2dOfProducts(static_cast<const float*>(inputs[0]), factors_.data(), height_, width_,
-                          values_, range.first_pixel, range.last_pixel, ops_.max_products, floats);
+      MaxPool2dOfProducts(static_cast<const float*>(inputs[0]), factors_.data(), window_, values_,
+                          range.first_pixel, range.last_pixel, ops_.max_products, floats);
     }
     if (op_.activation == Activation::kNone) return;
     const size_t pixels = static_cast<size_t>(range.last_pixel - range.first_pixel);
@@ -45,15 +44,14 @@ class MaxPool2dStep : public Step {
  private:
   template <typename T, typename Max>
   void Pool(const void* input, const StepRange& range, Max max, void* output) const {
-    MaxPool2d(static_cast<const T*>(input), height_, width_, values_, range.first_pixel,
-              range.last_pixel, max, static_cast<T*>(output));
+    MaxPool2d(static_cast<const T*>(input), window_, values_, range.first_pixel, range.last_pixel,
+              max, static_cast<T*>(output));
   }
 
   const MaxPool2dOp& op_;
   const std::vector<float> given_;  // factors, one for all channels or one for each
   const PixelOps& ops_;
-  WindowAxis height_;
-  WindowAxis width_;
+  WindowAxes window_;
   int64_t pixels_ = 0;
   size_t values_ = 0;
   std::vector<float> factors_;  // one for each channel; empty without factors

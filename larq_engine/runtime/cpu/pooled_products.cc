@@ -24,8 +24,7 @@ bool IsProductWithConstant(const Program& program, const ProgramOp& op) {
 
 bool PoolsPixels(const Op& op, const std::vector<int>& image) {
   const auto* pool = std::get_if<MaxPool2dOp>(&op);
-  return pool != nullptr && !pool->of_bits &&
-         ReducesPixels(pool->window.Height(image[1]), pool->window.Width(image[2]));
+  return pool != nullptr && !pool->of_bits && ReducesPixels(pool->window.Over(image[1], image[2]));
 }
 
 }  // namespace

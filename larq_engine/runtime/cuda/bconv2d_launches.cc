@@ -22,17 +22,6 @@ enum Slot : int {
   kMoreLimit
 };
 
-// Tells whether the window of any output has taps outside the image.
-bool HasTapsOutside(const cuda::Bconv2dArgs& a) {
-  const auto leaves = [](int64_t in, int64_t out, int64_t pad, int64_t stride, int64_t reach) {
-    return pad > 0 || (out - 1) * stride - pad + reach >= in;
-  };
-  return leaves(a.in_height, a.out_height, a.pad_top, a.stride_height,
-                int64_t{a.filter_height - 1} * a.dilation_height) ||
-         leaves(a.in_width, a.out_width, a.pad_left, a.stride_width,
-                int64_t{a.filter_width - 1} * a.dilation_width);
-}
-
 }  // namespace
 
 Launch Launch::Of(const cuda::Bconv2dRow& row, const cuda::Chip& chip,
@@ -53,7 +42,8 @@ std::vector<Launch> LaunchMaker::Make(const Bconv2dOp& op, const Chain& chain) c
   const Bconv2dSpec& spec = op.spec;
   const auto channels = static_cast<size_t>(spec.out_channels);
   const size_t filter_words = static_cast<size_t>(spec.bits_weights) * channels * FilterWords(spec);
-  cuda::Bconv2dArgs args = MakeGeometry(spec, Shape(planned.inputs[0]).dims);
+  const std::vector<int>& in = Shape(planned.inputs[0]).dims;
+  cuda::Bconv2dArgs args = MakeGeometry(spec, in);
   args.image = Place<uint32_t>(planned.inputs[0]);
   args.filter = constants_.Get<uint32_t>(index, kFilter, filter_words,
                                          [&] { return PadFilter(spec, op.filter.data()); });
@@ -61,7 +51,7 @@ std::vector<Launch> LaunchMaker::Make(const Bconv2dOp& op, const Chain& chain) c
   args.filter_ones = constants_.Get<int32_t>(index, kFilterOnes, channels, filter_ones);
   const bool counts_outside =
       spec.IsPaddedWith(PadValue::kZero) || spec.IsPaddedWith(PadValue::kMinusOne);
-  if (counts_outside && HasTapsOutside(args)) {
+  if (counts_outside && spec.window.Over(in[1], in[2]).HasTapsOutside()) {
     args.corner_ones = constants_.Get<int32_t>(index, kCornerOnes, CornerCount(spec),
                                                [&] { return CornerOnes(spec, op.filter.data()); });
   }

@@ -16,7 +16,7 @@ constexpr size_t kRowWords = 16;
 }  // namespace
 
 size_t FilterWords(const Bconv2dSpec& spec) {
-  return RoundUp(static_cast<size_t>(spec.taps()) * spec.tap_words(), kRowWords);
+  return RoundUp(static_cast<size_t>(spec.window.taps()) * spec.tap_words(), kRowWords);
 }
 
 std::vector<uint32_t> PadFilter(const Bconv2dSpec& spec, const uint32_t* filter) {
@@ -26,7 +26,7 @@ std::vector<uint32_t> PadFilter(const Bconv2dSpec& spec, const uint32_t* filter)
   const size_t row = FilterWords(spec);
   std::vector<uint32_t> padded(planes * channels * row);
   for (size_t n = 0; n < channels; ++n) {
-    for (size_t tap = 0; tap < static_cast<size_t>(spec.taps()); ++tap) {
+    for (size_t tap = 0; tap < static_cast<size_t>(spec.window.taps()); ++tap) {
       for (size_t plane = 0; plane < planes; ++plane, filter += words) {
         std::copy_n(filter, words, padded.data() + (plane * channels + n) * row + tap * words);
       }
@@ -38,7 +38,7 @@ std::vector<uint32_t> PadFilter(const Bconv2dSpec& spec, const uint32_t* filter)
 std::vector<int32_t> FilterOnes(const Bconv2dSpec& spec, const uint32_t* filter) {
   std::vector<int32_t> ones(static_cast<size_t>(spec.out_channels));
   for (int32_t& own : ones) {
-    for (int64_t tap = 0; tap < spec.taps(); ++tap) {
+    for (int64_t tap = 0; tap < spec.window.taps(); ++tap) {
       for (int64_t plane = 0; plane < spec.bits_weights; ++plane) {
         for (size_t w = 0; w < spec.tap_words(); ++w) own += std::popcount(*filter++) << plane;
       }
@@ -62,8 +62,7 @@ std::vector<int32_t> MoreLimits(const Bconv2dSpec& spec, const std::vector<int32
 }
 
 cuda::Bconv2dArgs MakeGeometry(const Bconv2dSpec& spec, const std::vector<int>& in) {
-  const WindowAxis height = spec.Height(in[1]);
-  const WindowAxis width = spec.Width(in[2]);
+  const auto [height, width] = spec.window.Over(in[1], in[2]);
   const auto small = [](auto value) { return static_cast<int32_t>(value); };
   cuda::Bconv2dArgs args{};
   args.pad_value = static_cast<int32_t>(spec.pad_value);
@@ -77,12 +76,12 @@ cuda::Bconv2dArgs MakeGeometry(const Bconv2dSpec& spec, const std::vector<int>& 
   args.group_out_channels = small(spec.group_out_channels());
   args.tap_words = small(spec.tap_words());
   args.filter_words = small(FilterWords(spec));
-  args.filter_height = small(spec.filter_height);
-  args.filter_width = small(spec.filter_width);
-  args.stride_height = small(spec.stride_height);
-  args.stride_width = small(spec.stride_width);
-  args.dilation_height = small(spec.dilation_height);
-  args.dilation_width = small(spec.dilation_width);
+  args.filter_height = small(height.taps);
+  args.filter_width = small(width.taps);
+  args.stride_height = small(height.stride);
+  args.stride_width = small(width.stride);
+  args.dilation_height = small(height.dilation);
+  args.dilation_width = small(width.dilation);
   args.pad_top = small(height.pad_before);
   args.pad_left = small(width.pad_before);
   args.tap_dot = small(spec.group_in_channels() * spec.max_product());

@@ -7,6 +7,7 @@
 #include "larq_engine/runtime/cuda/cuda_segment.h"
 #include "larq_engine/runtime/cuda/expected_seconds.h"
 #include "larq_engine/runtime/ops/tensor_info.h"
+#include "larq_engine/runtime/ops/window_checks.h"
 #include "larq_engine/runtime/usable_cpus.h"
 
 namespace larq_engine {
@@ -19,11 +20,6 @@ int CopyThreads(const EngineOptions& options) {
   return std::min({std::max(options.num_threads, 1), kMost, UsableCpus()});
 }
 
-bool ReachesTooFar(int64_t taps, int64_t dilation, int64_t stride, const AxisPadding& padding) {
-  return taps > kLittleReach / dilation || stride > kLittleReach ||
-         std::max(padding.before, padding.after) > kLittleReach;
-}
-
 }  // namespace
 
 CudaExecutor::CudaExecutor(std::shared_ptr<CudaDevice> device, const EngineOptions& options)
@@ -34,9 +30,10 @@ CudaExecutor::CudaExecutor(std::shared_ptr<CudaDevice> device, const EngineOptio
       memory_(queue_, CopyThreads(options)) {}
 
 std::string CudaExecutor::Refusal(const Program& program, const ProgramOp& op) const {
-  const auto window = [](bool too_far) {
-    return too_far ? "its window reaches farther than " + std::to_string(kLittleReach) + " pixels"
-                   : std::string();
+  const auto refusal = [](const Window2d& window) {
+    return ReachesLittle(window)
+               ? std::string()
+               : "its window reaches farther than " + std::to_string(kLittleReach) + " pixels";
   };
   if (std::holds_alternative<Int8Conv2dOp>(*op.op)) return "it is on int8";
   if (const auto* quantize = std::get_if<QuantizeOp>(op.op.get())) {
@@ -49,14 +46,10 @@ std::string CudaExecutor::Refusal(const Program& program, const ProgramOp& op) c
     }
   }
   if (const auto* conv = std::get_if<Bconv2dOp>(op.op.get())) {
-    const Bconv2dSpec& spec = conv->spec;
-    return window(
-        ReachesTooFar(spec.filter_height, spec.dilation_height, spec.stride_height,
-                      spec.pad_height) ||
-        ReachesTooFar(spec.filter_width, spec.dilation_width, spec.stride_width, spec.pad_width));
+    return refusal(conv->spec.window);
   }
   if (const auto* pool = std::get_if<MaxPool2dOp>(op.op.get())) {
-    return window(!pool->window.ReachesLittle());
+    return refusal(pool->window);
   }
   if (const auto* binary = std::get_if<BinaryOp>(op.op.get())) {
     const std::vector<int>& result = program.value(op.output).shape.dims;

@@ -122,7 +122,7 @@ class Expected {
     cuda::Conv2dArgs args{};
     if (const auto* conv = std::get_if<Conv2dOp>(op.op.get());
         conv != nullptr && !conv->spec.is_depthwise) {
-      args.window = MakeWindow(conv->window(), Dims(op.inputs[0]));
+      args.window = MakeWindow(conv->spec.window, Dims(op.inputs[0]));
       args.out_channels = static_cast<int32_t>(conv->spec.out_channels);
       return TileSeconds(args, conv->spec.depth(), chip_);
     }

@@ -147,7 +147,7 @@ Launch LaunchMaker::MakeConv(const Chain& chain, const ImageWindow& window,
 std::vector<Launch> LaunchMaker::Make(const Conv2dOp& op, const Chain& chain) const {
   const std::vector<int>& in = Shape(First(chain).inputs[0]).dims;
   if (!op.spec.is_depthwise) {
-    return {MakeConv(chain, MakeWindow(op.window(), in), op.filter,
+    return {MakeConv(chain, MakeWindow(op.spec.window, in), op.filter,
                      static_cast<int>(op.spec.out_channels), op.spec.depth(),
                      MakeBias(chain.ops[0], op.bias, op.activation))};
   }
@@ -187,10 +187,8 @@ PixelStep LaunchMaker::FillDepthwise(const Conv2dOp& op, const Chain& chain, siz
 
 // Computes the rows of the input as images of one pixel.
 std::vector<Launch> LaunchMaker::Make(const DenseOp& op, const Chain& chain) const {
-  const Window2d window = {
-      .filter_height = 1, .filter_width = 1, .stride_height = 1, .stride_width = 1, .same = false};
   const int rows = CheckedSize(PixelsOf(Shape(First(chain).output)));
-  return {MakeConv(chain, MakeWindow(window, {rows, 1, 1, op.depth}), op.weights, op.units,
+  return {MakeConv(chain, MakeWindow(Window2d{}, {rows, 1, 1, op.depth}), op.weights, op.units,
                    op.depth, MakeBias(chain.ops[0], op.bias, op.activation))};
 }
 

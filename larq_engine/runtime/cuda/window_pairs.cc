@@ -1,30 +1,32 @@
 #include "larq_engine/runtime/cuda/window_pairs.h"
 
+#include <cassert>
+
 #include "larq_engine/kernels/cuda/conv2d_rows.h"
 #include "larq_engine/kernels/cuda/pixel_rows.h"
 
 namespace larq_engine {
 
 cuda::ImageWindow MakeWindow(const Window2d& window, const std::vector<int>& in) {
-  const WindowAxis height = window.Height(in[1]);
-  const WindowAxis width = window.Width(in[2]);
+  assert(!window.IsDilated());
+  const auto [height, width] = window.Over(in[1], in[2]);
   return {.batch = in[0],
           .in_height = in[1],
           .in_width = in[2],
           .channels = in[3],
           .out_height = cuda::MakeDivisor(static_cast<int32_t>(height.out)),
           .out_width = cuda::MakeDivisor(static_cast<int32_t>(width.out)),
-          .filter_height = static_cast<int32_t>(window.filter_height),
-          .filter_width = static_cast<int32_t>(window.filter_width),
-          .stride_height = static_cast<int32_t>(window.stride_height),
-          .stride_width = static_cast<int32_t>(window.stride_width),
+          .filter_height = static_cast<int32_t>(height.taps),
+          .filter_width = static_cast<int32_t>(width.taps),
+          .stride_height = static_cast<int32_t>(height.stride),
+          .stride_width = static_cast<int32_t>(width.stride),
           .pad_top = static_cast<int32_t>(height.pad_before),
           .pad_left = static_cast<int32_t>(width.pad_before)};
 }
 
 cuda::DepthwiseArgs MakeDepthwise(const Conv2dOp& op, const std::vector<int>& in) {
   cuda::DepthwiseArgs args{};
-  args.window = MakeWindow(op.window(), in);
+  args.window = MakeWindow(op.spec.window, in);
   args.out_channels = static_cast<int32_t>(op.spec.out_channels);
   args.multiplier =
       cuda::MakeDivisor(static_cast<int32_t>(op.spec.out_channels / op.spec.in_channels));
@@ -58,7 +60,8 @@ std::optional<cuda::DepthwisePointwiseArgs> FindDepthwisePointwise(const Program
   if (!are_such || program.value(pointwise.output).bytes == 0) return std::nullopt;
   cuda::DepthwisePointwiseArgs args{};
   args.depthwise = MakeDepthwise(*first, program.value(depthwise.inputs[0]).shape.dims);
-  args.pointwise.window = MakeWindow(second->window(), program.value(depthwise.output).shape.dims);
+  args.pointwise.window =
+      MakeWindow(second->spec.window, program.value(depthwise.output).shape.dims);
   args.pointwise.out_channels = static_cast<int32_t>(second->spec.out_channels);
   if (!cuda::TakesDepthwisePointwise(args.depthwise, args.pointwise)) return std::nullopt;
   return args;

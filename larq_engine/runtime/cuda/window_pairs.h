@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "larq_engine/kernels/common/window.h"
 #include "larq_engine/kernels/cuda/floats_args.h"
-#include "larq_engine/runtime/ops/window2d.h"
 #include "larq_engine/runtime/plan/program.h"
 
 namespace larq_engine {

@@ -119,17 +119,18 @@ Bconv2dSpec ReadSpec(const OpInfo& op, const CustomOptions& options) {
                   DimsString(filter.dims) + "; the file is corrupted");
   }
   CheckConstant(filter, "filter", sizeof(uint32_t));
-  Bconv2dSpec spec{.in_channels = options.Get("channels_in", 1, kMaxInt),
-                   .out_channels = filter.dims[0],
-                   .filter_height = filter.dims[1],
-                   .filter_width = filter.dims[2],
-                   .stride_height = options.Get("stride_height", 1, kMaxInt),
-                   .stride_width = options.Get("stride_width", 1, kMaxInt),
-                   .dilation_height = options.Get("dilation_height_factor", 1, kMaxInt),
-                   .dilation_width = options.Get("dilation_width_factor", 1, kMaxInt),
-                   .pad_height = ReadPadding(options, "pad_top", "pad_bottom"),
-                   .pad_width = ReadPadding(options, "pad_left", "pad_right"),
-                   .pad_value = static_cast<PadValue>(options.Get("pad_values", -1, 1))};
+  Bconv2dSpec spec{
+      .in_channels = options.Get("channels_in", 1, kMaxInt),
+      .out_channels = filter.dims[0],
+      .window = {.height = {.taps = filter.dims[1],
+                            .stride = options.Get("stride_height", 1, kMaxInt),
+                            .dilation = options.Get("dilation_height_factor", 1, kMaxInt),
+                            .padding = ReadPadding(options, "pad_top", "pad_bottom")},
+                 .width = {.taps = filter.dims[2],
+                           .stride = options.Get("stride_width", 1, kMaxInt),
+                           .dilation = options.Get("dilation_width_factor", 1, kMaxInt),
+                           .padding = ReadPadding(options, "pad_left", "pad_right")}},
+      .pad_value = static_cast<PadValue>(options.Get("pad_values", -1, 1))};
   if (options.Has("bits_in")) {
     spec.bits_in = options.Get("bits_in", 1, kMaxBits);
     spec.bits_weights = options.Get("bits_weights", 1, kMaxBits);
@@ -137,7 +138,7 @@ Bconv2dSpec ReadSpec(const OpInfo& op, const CustomOptions& options) {
   spec.groups = ReadGroups(spec, filter.dims[3]);
   // No product below overflows 64 bits: the file holds taps * words values (CheckConstant), and the
   // number of their bits, even times a small number, fits into 64 bits.
-  if (spec.taps() > kMaxDot || spec.depth() > kMaxDot || spec.max_dot() > kMaxDot) {
+  if (spec.window.taps() > kMaxDot || spec.depth() > kMaxDot || spec.max_dot() > kMaxDot) {
     throw OpError("filter: expected at most " + std::to_string(kMaxDot / spec.max_product()) +
                   " products for one output value, got shape " + DimsString(filter.dims) +
                   "; the file is corrupted");
@@ -170,23 +171,20 @@ OutputTransform ReadTransform(const OpInfo& op, const CustomOptions& options,
                            Scale(op.output, "output"), zero_point);
 }
 
-void CheckOutput(const Bconv2dSpec& spec, const WindowAxis& height, const WindowAxis& width,
-                 const std::vector<int>& dims) {
-  const AxisPadding& pad_height = spec.pad_height;
-  const AxisPadding& pad_width = spec.pad_width;
-  const bool fits = (pad_height.same || height.out > 0) && (pad_width.same || width.out > 0);
-  if (fits && height.out <= kMaxInt && width.out <= kMaxInt) return;
+void CheckOutput(const Window2d& window, const WindowAxes& axes, const std::vector<int>& dims) {
+  const bool fits = window.Fits(dims[1], dims[2]);
+  if (fits && axes.height.out <= kMaxInt && axes.width.out <= kMaxInt) return;
+  const auto& [height, width] = window;
   const auto pads = [](const AxisPadding& axis) {
     return std::to_string(axis.before) + " + " + std::to_string(axis.after);
   };
   throw OpError("input: expected an image that " +
                 std::string(fits ? "is small enough for" : "holds") + " the filter of " +
-                std::to_string(spec.filter_height) + " x " + std::to_string(spec.filter_width) +
-                " (dilation " + std::to_string(spec.dilation_height) + " x " +
-                std::to_string(spec.dilation_width) + ") with " +
-                (pad_height.IsValid() && pad_width.IsValid()
-                     ? "VALID padding"
-                     : "pads of " + pads(pad_height) + " x " + pads(pad_width)) +
+                std::to_string(height.taps) + " x " + std::to_string(width.taps) + " (dilation " +
+                std::to_string(height.dilation) + " x " + std::to_string(width.dilation) +
+                ") with " +
+                (window.IsPadded() ? "pads of " + pads(height.padding) + " x " + pads(width.padding)
+                                   : "VALID padding") +
                 ", got shape " + DimsString(dims) +
                 (fits ? "; feed smaller images" : "; feed larger images"));
 }
@@ -203,7 +201,7 @@ Bconv2dOp Bconv2dOp::Read(const OpInfo& op) {
   Bconv2dOp read{.spec = spec,
                  .transform = ReadTransform(op, options, spec),
                  .filter = {op.inputs[kFilter].constant, op.inputs[kFilter].bytes}};
-  CheckFilterTail(read.filter.data(), spec.out_channels * spec.taps() * spec.bits_weights,
+  CheckFilterTail(read.filter.data(), spec.out_channels * spec.window.taps() * spec.bits_weights,
                   spec.group_in_channels());
   return read;
 }
@@ -221,14 +219,13 @@ TensorShape Bconv2dOp::Shape(std::span<const TensorShape> inputs) const {
   }
   CheckBitChannels(input, spec.in_channels, spec.bits_in);
   CountElements(dims, 4);
-  const WindowAxis height = spec.Height(dims[1]);
-  const WindowAxis width = spec.Width(dims[2]);
-  CheckOutput(spec, height, width, dims);
+  const WindowAxes axes = spec.window.Over(dims[1], dims[2]);
+  CheckOutput(spec.window, axes, dims);
   const int channels = transform.kind == OutputKind::kBits
                            ? static_cast<int>(WordsFor(static_cast<size_t>(spec.out_channels)))
                            : static_cast<int>(spec.out_channels);
-  const std::vector<int> output = {dims[0], static_cast<int>(height.out),
-                                   static_cast<int>(width.out), channels};
+  const std::vector<int> output = {dims[0], static_cast<int>(axes.height.out),
+                                   static_cast<int>(axes.width.out), channels};
   CountElements(output, 4);
   return {.dims = output, .channels = spec.out_channels};
 }
@@ -239,7 +236,7 @@ Bconv2dOp Bconv2dOp::Slice(int64_t first, int64_t count) const {
   Bconv2dOp part = *this;
   part.spec.out_channels = count;
   const auto words = spec.tap_words() * static_cast<size_t>(spec.bits_weights);
-  part.filter = filter.From(static_cast<size_t>(first * spec.taps()) * words);
+  part.filter = filter.From(static_cast<size_t>(first * spec.window.taps()) * words);
   const auto cut = [&](auto& values) {
     if (values.empty()) return;
     values = {values.begin() + first, values.begin() + first + count};

@@ -2,16 +2,10 @@
 
 #include "larq_engine/runtime/ops/op_checks.h"
 #include "larq_engine/runtime/ops/op_error.h"
+#include "larq_engine/runtime/ops/window_checks.h"
 
 namespace larq_engine {
 namespace {
-
-Window2d FullWindow(const OpInfo& op) {
-  Window2d window = *op.host_options.window;
-  window.filter_height = op.inputs[1].dims[1];
-  window.filter_width = op.inputs[1].dims[2];
-  return window;
-}
 
 bool HasMultiplier(const FloatConv2dSpec& spec) {
   return spec.is_depthwise && spec.out_channels != spec.in_channels;
@@ -30,23 +24,17 @@ bool Conv2dOp::CanClaim(const OpInfo& op, bool is_depthwise) {
     return false;
   }
   const FloatConv2dSpec spec = Spec(op, is_depthwise);
-  const Window2d window = FullWindow(op);
-  return spec.in_channels == op.inputs[0].dims[3] && window.IsLegal() && window.ReachesLittle() &&
-         IsBias(op, static_cast<int>(spec.out_channels));
+  return spec.in_channels == op.inputs[0].dims[3] && IsLegal(spec.window) &&
+         ReachesLittle(spec.window) && IsBias(op, static_cast<int>(spec.out_channels));
 }
 
 // Reads the filter's sizes only: by now the input may have been resized to other channels.
 FloatConv2dSpec Conv2dOp::Spec(const OpInfo& op, bool is_depthwise) {
   const std::vector<int>& filter = op.inputs[1].dims;
-  const Window2d window = FullWindow(op);
   return {.is_depthwise = is_depthwise,
           .in_channels = is_depthwise ? filter[3] / op.host_options.depth_multiplier : filter[3],
           .out_channels = filter[is_depthwise ? 3 : 0],
-          .filter_height = window.filter_height,
-          .filter_width = window.filter_width,
-          .stride_height = window.stride_height,
-          .stride_width = window.stride_width,
-          .same = window.same};
+          .window = ConvWindow(op)};
 }
 
 bool Conv2dOp::IsForGpusOnly(const OpInfo& op) {
@@ -72,7 +60,7 @@ TensorShape Conv2dOp::Shape(std::span<const TensorShape> inputs) const {
                   " channels, as the filter has, got shape " + DimsString(dims) +
                   "; resize the input to what the model takes");
   }
-  return {.dims = window().OutputDims(dims, static_cast<int>(spec.out_channels))};
+  return {.dims = OutputDims(spec.window, dims, static_cast<int>(spec.out_channels))};
 }
 
 }  // namespace larq_engine

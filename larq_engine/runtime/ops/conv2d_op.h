@@ -10,7 +10,6 @@
 #include "larq_engine/kernels/common/float_conv2d_spec.h"
 #include "larq_engine/runtime/ops/constant_values.h"
 #include "larq_engine/runtime/ops/shape.h"
-#include "larq_engine/runtime/ops/window2d.h"
 
 namespace larq_engine {
 
@@ -33,13 +32,6 @@ struct Conv2dOp {
   static FloatConv2dSpec Spec(const OpInfo& op, bool is_depthwise);
   static Conv2dOp Read(const OpInfo& op, bool is_depthwise);
   TensorShape Shape(std::span<const TensorShape> inputs) const;
-  Window2d window() const {
-    return {.filter_height = spec.filter_height,
-            .filter_width = spec.filter_width,
-            .stride_height = spec.stride_height,
-            .stride_width = spec.stride_width,
-            .same = spec.same};
-  }
 };
 
 }  // namespace larq_engine

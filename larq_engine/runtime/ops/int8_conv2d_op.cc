@@ -6,7 +6,7 @@
 #include "larq_engine/runtime/ops/int8_layer.h"
 #include "larq_engine/runtime/ops/op_checks.h"
 #include "larq_engine/runtime/ops/op_error.h"
-#include "larq_engine/runtime/ops/window2d.h"
+#include "larq_engine/runtime/ops/window_checks.h"
 
 namespace larq_engine {
 namespace {
@@ -28,13 +28,6 @@ bool IsFilter(const TensorInfo& filter) {
   return std::find(weights, weights + filter.bytes, kLowest) == weights + filter.bytes;
 }
 
-Window2d FullWindow(const OpInfo& op) {
-  Window2d window = *op.host_options.window;
-  window.filter_height = op.inputs[1].dims[1];
-  window.filter_width = op.inputs[1].dims[2];
-  return window;
-}
-
 }  // namespace
 
 bool Int8Conv2dOp::CanClaim(const OpInfo& op) {
@@ -45,21 +38,16 @@ bool Int8Conv2dOp::CanClaim(const OpInfo& op) {
     return false;
   }
   const std::vector<int>& filter = op.inputs[1].dims;
-  const Window2d window = FullWindow(op);
-  return filter[3] == op.inputs[0].dims[3] && window.IsLegal() && window.ReachesLittle() &&
+  const Window2d window = ConvWindow(op);
+  return filter[3] == op.inputs[0].dims[3] && IsLegal(window) && ReachesLittle(window) &&
          IsInt8Layer(op, filter[0]);
 }
 
 Int8Conv2dSpec Int8Conv2dOp::Spec(const OpInfo& op) {
   const std::vector<int>& filter = op.inputs[1].dims;
-  const Window2d window = FullWindow(op);
   return {.in_channels = filter[3],
           .out_channels = filter[0],
-          .filter_height = window.filter_height,
-          .filter_width = window.filter_width,
-          .stride_height = window.stride_height,
-          .stride_width = window.stride_width,
-          .same = window.same,
+          .window = ConvWindow(op),
           .zero_point = ZeroPointOf(op.inputs[0])};
 }
 
@@ -78,12 +66,7 @@ TensorShape Int8Conv2dOp::Shape(std::span<const TensorShape> inputs) const {
                   " channels, as the filter has, got shape " + DimsString(dims) +
                   "; resize the input to what the model takes");
   }
-  const Window2d window = {.filter_height = spec.filter_height,
-                           .filter_width = spec.filter_width,
-                           .stride_height = spec.stride_height,
-                           .stride_width = spec.stride_width,
-                           .same = spec.same};
-  return {.dims = window.OutputDims(dims, static_cast<int>(spec.out_channels))};
+  return {.dims = OutputDims(spec.window, dims, static_cast<int>(spec.out_channels))};
 }
 
 }  // namespace larq_engine

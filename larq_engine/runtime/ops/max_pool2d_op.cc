@@ -4,6 +4,7 @@
 
 #include "larq_engine/runtime/ops/op_checks.h"
 #include "larq_engine/runtime/ops/op_error.h"
+#include "larq_engine/runtime/ops/window_checks.h"
 
 namespace larq_engine {
 namespace {
@@ -19,19 +20,21 @@ MaxPool2dOp MaxPool2dOp::ReadOfBits(const OpInfo& op) {
   CheckType(op.inputs[0], "input", {kTfLiteInt32});
   CheckType(op.output, "output", {kTfLiteInt32});
   const CustomOptions options(op.options, kKeys);
+  const AxisPadding padding{.same = options.IsSame()};
   return {.of_bits = true,
-          .window = {.filter_height = options.Get("filter_height", 1, kMaxInt),
-                     .filter_width = options.Get("filter_width", 1, kMaxInt),
-                     .stride_height = options.Get("stride_height", 1, kMaxInt),
-                     .stride_width = options.Get("stride_width", 1, kMaxInt),
-                     .same = options.IsSame()}};
+          .window = {.height = {.taps = options.Get("filter_height", 1, kMaxInt),
+                                .stride = options.Get("stride_height", 1, kMaxInt),
+                                .padding = padding},
+                     .width = {.taps = options.Get("filter_width", 1, kMaxInt),
+                               .stride = options.Get("stride_width", 1, kMaxInt),
+                               .padding = padding}}};
 }
 
 bool MaxPool2dOp::CanClaimOfFloats(const OpInfo& op) {
   const std::optional<Window2d>& window = op.host_options.window;
   return op.inputs.size() == 1 && IsFloatData(op.inputs[0]) && IsFloat(op.output) &&
          op.inputs[0].dims.size() == 4 && op.host_options.activation.has_value() &&
-         window.has_value() && window->IsLegal();
+         window.has_value() && IsLegal(*window);
 }
 
 MaxPool2dOp MaxPool2dOp::ReadOfFloats(const OpInfo& op) {
@@ -44,7 +47,7 @@ TensorShape MaxPool2dOp::Shape(std::span<const TensorShape> inputs) const {
   const std::vector<int>& dims = inputs[0].dims;
   CheckRank(dims, "input", 4);
   if (of_bits) CheckBits(inputs[0], 1);
-  return {.dims = window.OutputDims(dims, dims[3]), .channels = inputs[0].channels};
+  return {.dims = OutputDims(window, dims, dims[3]), .channels = inputs[0].channels};
 }
 
 }  // namespace larq_engine

@@ -5,8 +5,8 @@
 #include <span>
 
 #include "larq_engine/kernels/common/activation.h"
+#include "larq_engine/kernels/common/window.h"
 #include "larq_engine/runtime/ops/shape.h"
-#include "larq_engine/runtime/ops/window2d.h"
 
 namespace larq_engine {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "larq_engine/kernels/common/activation.h"
+#include "larq_engine/kernels/common/window.h"
 #include "larq_engine/runtime/ops/tensor_info.h"
-#include "larq_engine/runtime/ops/window2d.h"
 
 namespace larq_engine {
 

@@ -13,22 +13,24 @@ HostOptions ReadFused(const void* builtin_data) {
   return {.activation = ReadActivation(static_cast<const Params*>(builtin_data)->activation)};
 }
 
-std::optional<Window2d> ReadWindow(TfLitePadding padding, int64_t filter_height,
-                                   int64_t filter_width, int64_t stride_height,
-                                   int64_t stride_width) {
-  if (padding != kTfLitePaddingSame && padding != kTfLitePaddingValid) return std::nullopt;
-  return Window2d{.filter_height = filter_height,
-                  .filter_width = filter_width,
-                  .stride_height = stride_height,
-                  .stride_width = stride_width,
-                  .same = padding == kTfLitePaddingSame};
+template <typename Params>
+std::optional<Window2d> ReadWindow(const Params& params) {
+  if (params.padding != kTfLitePaddingSame && params.padding != kTfLitePaddingValid) {
+    return std::nullopt;
+  }
+  const AxisPadding padding{.same = params.padding == kTfLitePaddingSame};
+  Window2d window{.height = {.stride = params.stride_height, .padding = padding},
+                  .width = {.stride = params.stride_width, .padding = padding}};
+  if constexpr (requires { params.filter_height; }) {
+    window.height.taps = params.filter_height;
+    window.width.taps = params.filter_width;
+  }
+  return window;
 }
 
 HostOptions ReadPool(const void* builtin_data) {
   const auto& params = *static_cast<const TfLitePoolParams*>(builtin_data);
-  return {.activation = ReadActivation(params.activation),
-          .window = ReadWindow(params.padding, params.filter_height, params.filter_width,
-                               params.stride_height, params.stride_width)};
+  return {.activation = ReadActivation(params.activation), .window = ReadWindow(params)};
 }
 
 // Dilated convolutions get no window, and so stay with the host.
@@ -37,7 +39,7 @@ HostOptions ReadConv(const void* builtin_data) {
   const auto& params = *static_cast<const Params*>(builtin_data);
   HostOptions options{.activation = ReadActivation(params.activation)};
   if (params.dilation_height_factor == 1 && params.dilation_width_factor == 1) {
-    options.window = ReadWindow(params.padding, 0, 0, params.stride_height, params.stride_width);
+    options.window = ReadWindow(params);
   }
   if constexpr (requires { params.depth_multiplier; }) {
     options.depth_multiplier = params.depth_multiplier;

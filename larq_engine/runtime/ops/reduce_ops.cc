@@ -5,6 +5,7 @@
 
 #include "larq_engine/runtime/ops/op_checks.h"
 #include "larq_engine/runtime/ops/op_error.h"
+#include "larq_engine/runtime/ops/window_checks.h"
 
 namespace larq_engine {
 namespace {
@@ -33,8 +34,8 @@ std::optional<Range> FindRun(const TensorInfo& axes, size_t rank) {
 bool AveragePool2dOp::CanClaim(const OpInfo& op) {
   const std::optional<Window2d>& window = op.host_options.window;
   return IsOpOfFloatData(op, 1) && op.inputs[0].dims.size() == 4 &&
-         op.host_options.activation.has_value() && window.has_value() && window->IsLegal() &&
-         window->ReachesLittle();
+         op.host_options.activation.has_value() && window.has_value() && IsLegal(*window) &&
+         ReachesLittle(*window);
 }
 
 AveragePool2dOp AveragePool2dOp::Read(const OpInfo& op) {
@@ -44,7 +45,7 @@ AveragePool2dOp AveragePool2dOp::Read(const OpInfo& op) {
 TensorShape AveragePool2dOp::Shape(std::span<const TensorShape> inputs) const {
   const std::vector<int>& dims = inputs[0].dims;
   CheckRank(dims, "input", 4);
-  return {.dims = window.OutputDims(dims, dims[3])};
+  return {.dims = OutputDims(window, dims, dims[3])};
 }
 
 bool MeanOp::CanClaim(const OpInfo& op) {
@@ -83,13 +84,7 @@ std::vector<int> MeanOp::ImageDims(const std::vector<int>& input) const {
   return {product(0, first), product(first, last), product(last, input.size() - 1), input.back()};
 }
 
-Window2d MeanOp::Window(const std::vector<int>& image) {
-  return {.filter_height = image[1],
-          .filter_width = 1,
-          .stride_height = 1,
-          .stride_width = 1,
-          .same = false};
-}
+Window2d MeanOp::Window(const std::vector<int>& image) { return {.height = {.taps = image[1]}}; }
 
 bool SoftmaxOp::CanClaim(const OpInfo& op) { return IsOpOfFloatData(op, 1); }
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "larq_engine/kernels/common/activation.h"
+#include "larq_engine/kernels/common/window.h"
 #include "larq_engine/runtime/ops/shape.h"
-#include "larq_engine/runtime/ops/window2d.h"
 
 namespace larq_engine {
 

@@ -80,8 +80,8 @@ std::vector<uint32_t> PadFilter(const Bconv2dSpec& spec, const std::vector<uint3
 
 // Returns the ones of the taps above and left of each corner.
 std::vector<int32_t> CornerOnes(const Bconv2dSpec& spec, const std::vector<uint32_t>& filter) {
-  const size_t height = static_cast<size_t>(spec.filter_height);
-  const size_t width = static_cast<size_t>(spec.filter_width);
+  const size_t height = static_cast<size_t>(spec.window.height.taps);
+  const size_t width = static_cast<size_t>(spec.window.width.taps);
   const size_t channels = static_cast<size_t>(spec.out_channels);
   std::vector<int32_t> corners((height + 1) * (width + 1) * channels);
   for (size_t y = 0; y <= height; ++y) {
@@ -175,20 +175,19 @@ GpuLayer RandomConvolution(std::mt19937_64& random) {
     s.in_channels = s.groups * Pick(random, {32, 64, 96, 128});
     s.out_channels = s.groups * Pick(random, {1, 5, 32, 64, 96});
   }
-  s.filter_height = Pick(random, {1, 2, 3, 3, 5});
-  s.filter_width = Pick(random, {1, 2, 3, 3, 4});
-  s.stride_height = Pick(random, {1, 1, 2, 3});
-  s.stride_width = Pick(random, {1, 1, 2, 3});
-  s.dilation_height = Pick(random, {1, 1, 2});
-  s.dilation_width = Pick(random, {1, 1, 3});
+  s.window.height.taps = Pick(random, {1, 2, 3, 3, 5});
+  s.window.width.taps = Pick(random, {1, 2, 3, 3, 4});
+  s.window.height.stride = Pick(random, {1, 1, 2, 3});
+  s.window.width.stride = Pick(random, {1, 1, 2, 3});
+  s.window.height.dilation = Pick(random, {1, 1, 2});
+  s.window.width.dilation = Pick(random, {1, 1, 3});
   s.pad_value = static_cast<PadValue>(Pick(random, {-1, 0, 1}));
-  for (AxisPadding* padding : {&s.pad_height, &s.pad_width}) {
+  for (AxisPadding* padding : {&s.window.height.padding, &s.window.width.padding}) {
     switch (random() % 4) {
       case 0:
         break;  // VALID
       case 1:
-        *padding = {
-            .same = false, .before = Pick(random, {0, 1, 2, 9}), .after = Pick(random, {0, 1, 7})};
+        *padding = {.before = Pick(random, {0, 1, 2, 9}), .after = Pick(random, {0, 1, 7})};
         break;
       default:
         padding->same = true;
@@ -198,8 +197,8 @@ GpuLayer RandomConvolution(std::mt19937_64& random) {
   layer.height = Pick(random, {1, 4, 7, 9});
   layer.width = Pick(random, {1, 5, 8, 11});
   // The image is large enough for a VALID window.
-  layer.height += (s.filter_height - 1) * s.dilation_height;
-  layer.width += (s.filter_width - 1) * s.dilation_width;
+  layer.height += s.window.height.extent() - 1;
+  layer.width += s.window.width.extent() - 1;
   return layer;
 }
 
@@ -220,18 +219,19 @@ float SumEnd(const SumSteps& steps) { return steps.clamps ? 3.5f : kInfinity; }
 
 std::string Describe(const GpuLayer& layer) {
   const Bconv2dSpec& s = layer.spec;
+  const auto& [height, width] = s.window;
   const auto pads = [](const AxisPadding& p) {
     return p.same ? std::string("SAME") : std::to_string(p.before) + "+" + std::to_string(p.after);
   };
   std::ostringstream out;
   out << "image " << layer.batch << "x" << layer.height << "x" << layer.width << "x"
-      << s.in_channels << ", filter " << s.out_channels << "x" << s.filter_height << "x"
-      << s.filter_width << ", stride " << s.stride_height << "x" << s.stride_width << ", dilation "
-      << s.dilation_height << "x" << s.dilation_width << ", groups " << s.groups << ", pads "
-      << pads(s.pad_height) << " x " << pads(s.pad_width) << " of " << static_cast<int>(s.pad_value)
-      << ", activation " << static_cast<int>(layer.activation) << ", output "
-      << static_cast<int>(layer.kind) << ", fused " << static_cast<int>(layer.fused) << ", bits "
-      << s.bits_in << " by " << s.bits_weights << ", of levels " << layer.level_bits;
+      << s.in_channels << ", filter " << s.out_channels << "x" << height.taps << "x" << width.taps
+      << ", stride " << height.stride << "x" << width.stride << ", dilation " << height.dilation
+      << "x" << width.dilation << ", groups " << s.groups << ", pads " << pads(height.padding)
+      << " x " << pads(width.padding) << " of " << static_cast<int>(s.pad_value) << ", activation "
+      << static_cast<int>(layer.activation) << ", output " << static_cast<int>(layer.kind)
+      << ", fused " << static_cast<int>(layer.fused) << ", bits " << s.bits_in << " by "
+      << s.bits_weights << ", of levels " << layer.level_bits;
   const SumSteps& steps = layer.steps;
   out << ", sum of " << steps.activation << steps.product << steps.sum << steps.sum_out
       << steps.residual << steps.out << steps.bits << steps.limits << steps.clamps
@@ -265,12 +265,13 @@ GpuCase::GpuCase(const GpuLayer& layer, std::mt19937_64& random) : layer_(layer)
   const Bconv2dSpec& spec = layer_.spec;
   const size_t channels = static_cast<size_t>(spec.out_channels);
   const size_t in_pixels = static_cast<size_t>(layer_.batch * layer_.height * layer_.width);
-  const size_t pixels = static_cast<size_t>(layer_.batch * spec.Height(layer_.height).out *
-                                            spec.Width(layer_.width).out);
+  const size_t pixels = static_cast<size_t>(
+      layer_.batch * spec.window.Over(layer_.height, layer_.width).out_pixels());
   image_ = RandomBits(random, in_pixels * static_cast<size_t>(spec.bits_in * spec.groups),
                       static_cast<size_t>(spec.group_in_channels()));
-  filter_ = RandomBits(random, channels * static_cast<size_t>(spec.taps() * spec.bits_weights),
-                       static_cast<size_t>(spec.group_in_channels()));
+  filter_ =
+      RandomBits(random, channels * static_cast<size_t>(spec.window.taps() * spec.bits_weights),
+                 static_cast<size_t>(spec.group_in_channels()));
   for (auto& values : channel_values_) values = RandomFloats(random, channels);
   channel_signs_.resize(channels);
   for (uint32_t& sign : channel_signs_) sign = random() % 2 << 31;
@@ -376,8 +377,7 @@ GpuCase::GpuCase(const GpuLayer& layer, std::mt19937_64& random) : layer_(layer)
 cuda::Bconv2dArgs ShapeOf(const GpuLayer& layer) {
   const auto number = [](int64_t value) { return static_cast<int32_t>(value); };
   const Bconv2dSpec& s = layer.spec;
-  const WindowAxis height = s.Height(layer.height);
-  const WindowAxis width = s.Width(layer.width);
+  const auto [height, width] = s.window.Over(layer.height, layer.width);
   Bconv2dArgs a = {};
   a.pad_value = static_cast<int32_t>(s.pad_value);
   a.batch = number(layer.batch);
@@ -389,14 +389,14 @@ cuda::Bconv2dArgs ShapeOf(const GpuLayer& layer) {
   a.out_channels = number(s.out_channels);
   a.group_out_channels = number(s.group_out_channels());
   a.tap_words = number(static_cast<int64_t>(s.tap_words()));
-  a.filter_words =
-      number(static_cast<int64_t>(RoundUp(static_cast<size_t>(s.taps()) * s.tap_words(), 16)));
-  a.filter_height = number(s.filter_height);
-  a.filter_width = number(s.filter_width);
-  a.stride_height = number(s.stride_height);
-  a.stride_width = number(s.stride_width);
-  a.dilation_height = number(s.dilation_height);
-  a.dilation_width = number(s.dilation_width);
+  a.filter_words = number(
+      static_cast<int64_t>(RoundUp(static_cast<size_t>(s.window.taps()) * s.tap_words(), 16)));
+  a.filter_height = number(height.taps);
+  a.filter_width = number(width.taps);
+  a.stride_height = number(height.stride);
+  a.stride_width = number(width.stride);
+  a.dilation_height = number(height.dilation);
+  a.dilation_width = number(width.dilation);
   a.pad_top = number(height.pad_before);
   a.pad_left = number(width.pad_before);
   a.tap_dot = number(s.group_in_channels() * s.max_product());

@@ -38,8 +38,7 @@ int main() {
   layer.width = 6;
   layer.spec.in_channels = 256;  // more steps than stages, so that stages are used twice
   layer.spec.out_channels = 40;
-  layer.spec.filter_height = layer.spec.filter_width = 3;
-  layer.spec.pad_height.same = layer.spec.pad_width.same = true;
+  layer.spec.window = SquareWindow({.taps = 3, .padding = {.same = true}});
   bool keeps = Keeps(layer, cuda::KernelId::bconv2d_mma_128x64_c16);
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_small_c16);
   keeps = keeps && Keeps(layer, cuda::KernelId::bconv2d_mma8_64x64_c16);
@@ -58,7 +57,7 @@ int main() {
   words.batch = 1;
   words.spec.in_channels = 128;
   words.spec.out_channels = 96;  // half of a tile is behind the last channel
-  words.spec.dilation_height = 2;
+  words.spec.window.height.dilation = 2;
   keeps = keeps && Keeps(words, cuda::KernelId::bconv2d_mma_128x64_c16);
   words.spec.pad_value = PadValue::kZero;
   keeps = keeps && Keeps(words, cuda::KernelId::bconv2d_mma_128x64_c16);
@@ -114,8 +113,7 @@ int main() {
   halos.width = 33;
   halos.spec.in_channels = 64;
   halos.spec.out_channels = 96;
-  halos.spec.filter_height = halos.spec.filter_width = 3;
-  halos.spec.pad_height.same = halos.spec.pad_width.same = true;
+  halos.spec.window = SquareWindow({.taps = 3, .padding = {.same = true}});
   halos.spec.pad_value = PadValue::kZero;
   halos.fused = Fused::kResidual;
   keeps = keeps && Keeps(halos, cuda::KernelId::bconv2d_halo_64);

@@ -52,8 +52,7 @@ GpuLayer Square(int64_t size, int64_t in_channels, int64_t out_channels, int64_t
   layer.height = layer.width = size;
   layer.spec.in_channels = in_channels;
   layer.spec.out_channels = out_channels;
-  layer.spec.filter_height = layer.spec.filter_width = filter;
-  layer.spec.pad_height.same = layer.spec.pad_width.same = true;
+  layer.spec.window = SquareWindow({.taps = filter, .padding = {.same = true}});
   return layer;
 }
 
@@ -245,7 +244,7 @@ TEST(GpuBconv2d, NoRowIsLeftOut) {
     ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, random, runs));
     GpuLayer words = Square(5, in_channels, 96, 3);
     words.spec.pad_value = PadValue::kZero;
-    words.spec.dilation_height = 2;
+    words.spec.window.height.dilation = 2;
     words.fused = Fused::kResidual;
     ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(words, random, runs));
     words.spec.pad_value = PadValue::kOne;
@@ -256,7 +255,7 @@ TEST(GpuBconv2d, NoRowIsLeftOut) {
   for (const int64_t in_channels : {128, 2048}) {
     GpuLayer layer = Dense(20, in_channels, 64);
     ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, random, runs));
-    layer.spec.pad_height.same = layer.spec.pad_width.same = true;  // which is 0 here
+    layer.spec.window = SquareWindow({.padding = {.same = true}});  // which is 0 here
     layer.spec.pad_value = PadValue::kZero;
     layer.kind = OutputKind::kBits;
     ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(layer, random, runs));
@@ -281,9 +280,10 @@ TEST(GpuBconv2d, TilesWithHalos) {
       layer.height = pick({1, 3, 7, 8, 9, 17, 25});
       layer.width = pick({1, 3, 15, 16, 17, 18, 33});
       const int64_t pad = pick({0, 1, 1, 2, 5});
-      layer.spec.pad_height = {.same = false, .before = pad, .after = pick({pad, pad + 1})};
-      layer.spec.pad_width = {.same = false, .before = pick({1, 2, 3}), .after = pick({1, 2})};
-      if (layer.height < 3) layer.spec.pad_height.before = layer.spec.pad_height.after = 1;
+      AxisPadding& above = layer.spec.window.height.padding;
+      above = {.before = pad, .after = pick({pad, pad + 1})};
+      layer.spec.window.width.padding = {.before = pick({1, 2, 3}), .after = pick({1, 2})};
+      if (layer.height < 3) above.before = above.after = 1;
       layer.spec.pad_value = static_cast<PadValue>(static_cast<int>(i % 3) - 1);
       layer.kind = static_cast<OutputKind>(i / 3 % 3);
       if (layer.kind == OutputKind::kFloat) layer.fused = static_cast<Fused>(random() % 5);
@@ -304,10 +304,10 @@ TEST(GpuBconv2d, HalosAreForTheirLayersAlone) {
   const std::string window = "the filter is not 3x3 with stride 1 and without dilation";
   EXPECT_EQ(refusal(Square(5, 64, 8, 2)), window);
   GpuLayer strided = Square(5, 64, 8, 3);
-  strided.spec.stride_height = 2;
+  strided.spec.window.height.stride = 2;
   EXPECT_EQ(refusal(strided), window);
   GpuLayer dilated = Square(5, 64, 8, 3);
-  dilated.spec.dilation_width = 2;
+  dilated.spec.window.width.dilation = 2;
   EXPECT_EQ(refusal(dilated), window);
   EXPECT_EQ(refusal(Square(5, 128, 8, 3)), "it is for another number of input channels");
   GpuLayer grouped = Square(5, 128, 64, 3);
@@ -386,7 +386,7 @@ TEST(GpuBconv2d, DeepAndWide) {
   GpuLayer wide = Square(3, 32, 8, 15);
   wide.spec.pad_value = PadValue::kMinusOne;
   ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(wide, random, runs));
-  wide.spec.filter_width = 16;
+  wide.spec.window.width.taps = 16;
   runs.clear();
   ASSERT_NO_FATAL_FAILURE(ExpectRowsAgree(wide, random, runs));
   for (const Bconv2dRow& row : Bconv2dRows()) {
@@ -477,10 +477,10 @@ TEST(GpuBconv2d, PlainProductsAreNamedAsSuch) {
   EXPECT_EQ(refusal(Square(3, 128, 8, 1)), "");
   EXPECT_EQ(refusal(Square(3, 128, 8, 2)), "the filter is not 1x1 with stride 1 and without pads");
   GpuLayer padded = Square(3, 128, 8, 1);
-  padded.spec.pad_height = {.same = false, .before = 0, .after = 1};
+  padded.spec.window.height.padding = {.after = 1};
   EXPECT_EQ(refusal(padded), "the filter is not 1x1 with stride 1 and without pads");
   GpuLayer strided = Square(3, 128, 8, 1);
-  strided.spec.stride_width = 2;
+  strided.spec.window.width.stride = 2;
   EXPECT_EQ(refusal(strided), "the filter is not 1x1 with stride 1 and without pads");
   GpuLayer grouped = Square(3, 256, 64, 1);
   grouped.spec.groups = 2;

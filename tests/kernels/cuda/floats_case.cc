@@ -170,9 +170,11 @@ std::string DescribeDense(int rows, int depth, int units) {
 
 ImageWindow MakeWindow(int batch, int in_height, int in_width, int channels, int filter_height,
                        int filter_width, int stride_height, int stride_width, bool same) {
-  const WindowAxis height =
-      MakeWindowAxis(in_height, filter_height, stride_height, 1, {.same = same});
-  const WindowAxis width = MakeWindowAxis(in_width, filter_width, stride_width, 1, {.same = same});
+  const AxisPadding padding = {.same = same};
+  const Window2d window = {
+      .height = {.taps = filter_height, .stride = stride_height, .padding = padding},
+      .width = {.taps = filter_width, .stride = stride_width, .padding = padding}};
+  const auto [height, width] = window.Over(in_height, in_width);
   return {batch,
           in_height,
           in_width,

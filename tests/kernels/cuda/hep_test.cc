@@ -75,8 +75,7 @@ GpuLayer Square(int64_t size, int64_t in_channels, int64_t out_channels, int64_t
   layer.height = layer.width = size;
   layer.spec.in_channels = in_channels;
   layer.spec.out_channels = out_channels;
-  layer.spec.filter_height = layer.spec.filter_width = filter;
-  layer.spec.pad_height.same = layer.spec.pad_width.same = true;
+  layer.spec.window = SquareWindow({.taps = filter, .padding = {.same = true}});
   return layer;
 }
 

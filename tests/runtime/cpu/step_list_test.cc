@@ -156,10 +156,11 @@ class Network : public HostTensors {
     info.host_options.axis = 3;
     info.host_options.activation = activation_;
     if (code == kTfLiteBuiltinAveragePool2d) {
-      info.host_options.window = Window2d{height_, 5, height_, 5, false};
+      info.host_options.window = Window2d{.height = {.taps = height_, .stride = height_},
+                                          .width = {.taps = 5, .stride = 5}};
     }
     if (code == kTfLiteBuiltinMaxPool2d) {
-      info.host_options.window = Window2d{taps_, taps_, stride_, stride_, false};
+      info.host_options.window = SquareWindow({.taps = taps_, .stride = stride_});
     }
     if (code == kTfLiteBuiltinRelu) info.host_options.activation = Activation::kRelu;
     for (int input : inputs) {

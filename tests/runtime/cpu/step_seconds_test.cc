@@ -14,7 +14,7 @@ double ConvSeconds(int size, int channels, const StepCpu& cpu = kOneThread, int 
   Bconv2dOp conv;
   conv.spec.in_channels = conv.spec.out_channels = channels;
   conv.spec.groups = groups;
-  conv.spec.filter_height = conv.spec.filter_width = 3;
+  conv.spec.window.height.taps = conv.spec.window.width.taps = 3;
   const TensorShape output = {.dims = {1, size, size, channels}};
   return StepSeconds(conv, output, 0, cpu);
 }
@@ -33,7 +33,8 @@ TEST(StepSeconds, ThreadsShareIt) {
 // A column is computed as a line, so it is expected to take as long.
 TEST(StepSeconds, ColumnsTakeAsLongAsLines) {
   Bconv2dOp column;
-  column.spec = {.in_channels = 1, .out_channels = 32, .filter_height = 80, .stride_height = 4};
+  column.spec = {
+      .in_channels = 1, .out_channels = 32, .window = {.height = {.taps = 80, .stride = 4}}};
   Bconv2dOp line;
   line.spec = Transposed(column.spec);
   EXPECT_DOUBLE_EQ(StepSeconds(column, {.dims = {1, 100, 1, 32}}, 0, kOneThread),

@@ -278,16 +278,16 @@ TEST(Bconv2dStep, ColumnsGetTheReferencesResults) {
 }
 
 TEST(Bconv2dSpec, OnlyColumnsThatAreNotPaddedAcrossAreTransposed) {
-  Bconv2dSpec spec{.in_channels = 1, .filter_height = 80, .stride_height = 4};
+  Bconv2dSpec spec{.in_channels = 1, .window = {.height = {.taps = 80, .stride = 4}}};
   EXPECT_TRUE(IsColumn(spec, 1));
   EXPECT_FALSE(IsColumn(spec, 2));
-  spec.pad_width.before = 1;
+  spec.window.width.padding.before = 1;
   EXPECT_FALSE(IsColumn(spec, 1));
-  spec.pad_width = {.same = true};
+  spec.window.width.padding = {.same = true};
   EXPECT_TRUE(IsColumn(spec, 1));
-  EXPECT_EQ(Transposed(spec).filter_width, 80);
-  EXPECT_EQ(Transposed(spec).stride_width, 4);
-  spec.filter_width = 3;
+  EXPECT_EQ(Transposed(spec).window.width.taps, 80);
+  EXPECT_EQ(Transposed(spec).window.width.stride, 4);
+  spec.window.width.taps = 3;
   EXPECT_FALSE(IsColumn(spec, 1));
 }
 

@@ -14,13 +14,15 @@ constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 TEST(Macs, AreThoseOfAllOutputValues) {
   const TensorShape image = {.dims = {2, 5, 6, 8}};
   Conv2dOp conv{};
-  conv.spec = {.in_channels = 4, .out_channels = 8, .filter_height = 3, .filter_width = 2};
+  conv.spec = {
+      .in_channels = 4, .out_channels = 8, .window = {.height = {.taps = 3}, .width = {.taps = 2}}};
   EXPECT_EQ(Macs(conv, image), 2 * 5 * 6 * 8 * (3 * 2 * 4));
   conv.spec.is_depthwise = true;
   EXPECT_EQ(Macs(conv, image), 2 * 5 * 6 * 8 * (3 * 2));
 
   Int8Conv2dOp int8_conv{};
-  int8_conv.spec = {.in_channels = 4, .out_channels = 8, .filter_height = 3, .filter_width = 2};
+  int8_conv.spec = {
+      .in_channels = 4, .out_channels = 8, .window = {.height = {.taps = 3}, .width = {.taps = 2}}};
   EXPECT_EQ(Macs(int8_conv, image), 2 * 5 * 6 * 8 * (3 * 2 * 4));
 
   const TensorShape rows = {.dims = {3, 10}};
