@@ -293,7 +293,8 @@ class Problem {
     if (output_ == "bits") {
       args.output.kind = cuda::Bconv2dOutput::kBits;
       args.output.dot_limit = buffers_.Hold(transform_.dot_limit);
-      args.output.more_limit = buffers_.Hold(MoreLimits(spec_, transform_.dot_limit, filter_ones));
+      args.output.excess_limit =
+          buffers_.Hold(ExcessLimits(spec_, transform_.dot_limit, filter_ones));
     } else {
       args.output.kind = cuda::Bconv2dOutput::kFloat;
       args.output.multiplier = buffers_.Hold(transform_.multiplier);

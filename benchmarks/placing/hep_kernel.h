@@ -21,9 +21,10 @@ LE_DEVICE void Bconv2dHep(const Bconv2dArgs& a) {
       uint32_t bits = 0;
       for (int i = 0; i < at_once && set * at_once + i < a.out_channels; ++i) {
         const int channel = set * at_once + i;
-        const int32_t more[1] = {MoreBitsThatDiffer(a, image, part.row, part.column, channel)};
+        const int32_t excess[1] = {
+            ExcessOfBitsThatDiffer(a, image, part.row, part.column, channel)};
         uint32_t bit[1];
-        FinishRows(a, pixel, 1, channel, more, bit);
+        FinishRows(a, pixel, 1, channel, excess, bit);
         bits |= (bit[0] & 1u) << i;
       }
       if (OutputBits(a) != nullptr) OutputBits(a)[pixel * sets + set] = bits;

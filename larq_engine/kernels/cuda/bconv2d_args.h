@@ -11,16 +11,16 @@
 
 namespace larq_engine::cuda {
 
-// The output of a binary convolution. A kernel computes `more`, the number of bits that differ
+// The output of a binary convolution. A kernel computes `excess`, the number of bits that differ
 // between image and filter, less the ones of the filter. The dot product follows from it:
-//   dot = zero_dot - 2 * more
+//   dot = zero_dot - 2 * excess
 // by kernels/output_transform.h, where taps outside the image count as the padding says.
 struct Bconv2dOutput {
   enum Kind : int32_t { kFloat, kInt8, kBits };
   // The code that makes the output. The host chooses it, and all values of a launch use the same.
   enum Epilogue : int32_t {
     kAny,        // any output: the steps of `after` are interpreted
-    kThreshold,  // bits by more_limit, if no tap is outside or those outside count +1
+    kThreshold,  // bits by excess_limit, if no tap is outside or those outside count +1
     kStore,      // floats, stored to sum.sum_out unchanged
     kSum,        // floats by `sum`, and their signs as `after` has the bits
   };
@@ -31,13 +31,13 @@ struct Bconv2dOutput {
   const int32_t* zero_dot;  // [out_channels], like all arrays of channels below
   const float* multiplier;  // float and int8
   const float* bias;
-  int32_t zero_point;         // int8
-  const int32_t* dot_limit;   // bits: 1 where the dot product is smaller
-  const int32_t* more_limit;  // kThreshold: 1 where `more` is greater
-  int8_t* int8;               // [pixels][out_channels]
-  uint32_t* bits;             // [pixels][words of out_channels]; kBits only
-  PixelProgram after;         // float
-  SumProgram sum;             // kStore and kSum: the same steps as `after`
+  int32_t zero_point;           // int8
+  const int32_t* dot_limit;     // bits: 1 where the dot product is smaller
+  const int32_t* excess_limit;  // kThreshold: 1 where `excess` is greater
+  int8_t* int8;                 // [pixels][out_channels]
+  uint32_t* bits;               // [pixels][words of out_channels]; kBits only
+  PixelProgram after;           // float
+  SumProgram sum;               // kStore and kSum: the same steps as `after`
 };
 
 // The divisors by which kernels find the pixel, channel or tap that an index stands for.

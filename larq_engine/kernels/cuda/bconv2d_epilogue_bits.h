@@ -10,7 +10,7 @@ namespace larq_engine::cuda {
 
 // Turns all fragments of a warp's sums into bits by thresholds: see FinishFragments. Each lane
 // finds the bits of the sums that it holds; the code is short, so that all of it is unrolled.
-// exceeds(i, j, e, ones, limit) tells whether `more` of Bconv2dOutput, from the sum in register e
+// exceeds(i, j, e, ones, limit) tells whether `excess` of Bconv2dOutput, from the sum in register e
 // of fragment (i, j) and the ones of its row, is greater than the channel's limit.
 template <int kFragmentsM, int kFragmentsN, int kN, class Rows, class Exceeds, class Ones>
 LE_DEVICE void FinishLaneBits(const Bconv2dArgs& a, const BlockPlace& block, int row, int column,

@@ -35,11 +35,11 @@ LE_DEVICE void FinishExchanged(const Bconv2dArgs& a, int pixel, int pixels, int 
   LE_NO_UNROLL
   for (int r = 0; r < 16; r += kRows) {
     if (pixel + r >= pixels) break;
-    int32_t more[kRows];
+    int32_t excess[kRows];
     LE_UNROLL
-    for (int k = 0; k < kRows; ++k) more[k] = Dot(ones(r + k), exchange.values[r + k][lane]);
+    for (int k = 0; k < kRows; ++k) excess[k] = Dot(ones(r + k), exchange.values[r + k][lane]);
     const int rows = pixels - pixel - r < kRows ? pixels - pixel - r : kRows;
-    FinishWords<kMayBeOutside>(a, pixel + r, rows, channel / kWarp, lane, inside, more);
+    FinishWords<kMayBeOutside>(a, pixel + r, rows, channel / kWarp, lane, inside, excess);
   }
 }
 

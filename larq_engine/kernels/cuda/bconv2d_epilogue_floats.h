@@ -83,8 +83,8 @@ LE_DEVICE void FinishLaneFloats(const Bconv2dArgs& a, int pixel, int pixels, int
   for (int h = 0; h < kLaneRows; ++h) {
     LE_UNROLL
     for (int i = 0; i < kLaneChannels; ++i) {
-      const int32_t more = Dot(ones[h], sums[4 * (i / 2) + 2 * h + i % 2]);
-      dots[h][i] = Dot(zero_dot[i], more);
+      const int32_t excess = Dot(ones[h], sums[4 * (i / 2) + 2 * h + i % 2]);
+      dots[h][i] = Dot(zero_dot[i], excess);
     }
     if constexpr (kMayBeOutside) {
       const OutputPixel place = MakeOutputPixel(a, pixel + 8 * h);

@@ -12,7 +12,7 @@ namespace larq_engine::cuda {
 // The constants of a block's kN channels, for lanes that finish the sums that they hold.
 template <int kN>
 struct EpilogueConstants {
-  int32_t integers[kN];  // more_limit where the epilogue is kThreshold, else zero_dot
+  int32_t integers[kN];  // excess_limit where the epilogue is kThreshold, else zero_dot
   float multiplier[kN];  // multiplier and bias: only for floats
   float bias[kN];
 
@@ -29,7 +29,7 @@ struct EpilogueConstants {
     LE_NO_UNROLL
     for (int i = thread; i < parts; i += kThreads) {
       const void* from = i < 2 * kParts ? output.multiplier : output.bias;
-      if (i < kParts) from = has_limits ? output.more_limit : output.zero_dot;
+      if (i < kParts) from = has_limits ? output.excess_limit : output.zero_dot;
       const int first = i % kParts * 4;
       const int64_t at = 4 * (static_cast<int64_t>(channel) + first);
       CopyAsync<16>(to + static_cast<uint32_t>(16 * i),

@@ -63,7 +63,7 @@ std::optional<SumProgram> MakeSumProgram(const PixelProgram& program) {
   return result;
 }
 
-int32_t MoreLimit(int32_t depth, int32_t dot_limit, int32_t filter_ones) {
+int32_t ExcessLimit(int32_t depth, int32_t dot_limit, int32_t filter_ones) {
   // No dot product is outside [-depth, depth]. As dot = depth - 2 * acc, dot < limit holds where
   // acc is greater than half of depth - limit, rounded down.
   const int64_t limit = std::clamp<int64_t>(dot_limit, -int64_t{depth}, int64_t{depth} + 1);

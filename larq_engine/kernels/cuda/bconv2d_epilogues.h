@@ -14,9 +14,9 @@ namespace larq_engine::cuda {
 // Returns the steps of `program` as a SumProgram, or nothing if it has no place for one of them.
 std::optional<SumProgram> MakeSumProgram(const PixelProgram& program);
 
-// Returns the greatest `more` (see Bconv2dOutput) for which a channel's dot product is not smaller
-// than its limit.
-int32_t MoreLimit(int32_t depth, int32_t dot_limit, int32_t filter_ones);
+// Returns the greatest `excess` (see Bconv2dOutput) for which a channel's dot product is not
+// smaller than its limit.
+int32_t ExcessLimit(int32_t depth, int32_t dot_limit, int32_t filter_ones);
 
 // Returns the divisors of the sizes in `args`. A size may be 0; nothing is then divided by it.
 Bconv2dDivisors DivisorsOf(const Bconv2dArgs& args);

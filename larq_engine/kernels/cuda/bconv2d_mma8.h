@@ -1,5 +1,5 @@
 // Binary convolution on the tensor cores of compute capability 7.5, which count the bits that
-// differ: taps outside the image are zeros, and the sum less the ones of the filter is `more` of
+// differ: taps outside the image are zeros, and the sum less the ones of the filter is `excess` of
 // Bconv2dOutput. A warp computes 32 pixels and 32 channels. As in bconv2d_small.h, lanes load
 // neighbouring words straight into registers; the warps of a block find in the L1 cache what the
 // others have loaded.
@@ -94,12 +94,12 @@ LE_DEVICE void Bconv2dMma8(const Bconv2dArgs& a) {
     constexpr int kRows = 4;
     LE_NO_UNROLL
     for (int r = 0; r < kWarp && m0 + r < pixels; r += kRows) {
-      int32_t more[kRows];
+      int32_t excess[kRows];
       LE_UNROLL
-      for (int i = 0; i < kRows; ++i) more[i] = exchange[r + i][lane] - filter_ones;
+      for (int i = 0; i < kRows; ++i) excess[i] = exchange[r + i][lane] - filter_ones;
       const int left = pixels - m0 - r;
       FinishWords(a, m0 + r, left < kRows ? left : kRows, first_channel / kWarp, lane,
-                  lane < channels, more);
+                  lane < channels, excess);
     }
   }
 }

@@ -52,10 +52,10 @@ LE_DEVICE OutputPixel MakeOutputPixel(const Bconv2dArgs& a, Index index) {
   return pixel;
 }
 
-// Returns zero_dot - 2 * more. The result fits into 32 bits; 2 * more may not, so the arithmetic is
-// unsigned, where wrapping is defined.
-LE_DEVICE int32_t Dot(int32_t zero_dot, int32_t more) {
-  return static_cast<int32_t>(static_cast<uint32_t>(zero_dot) - 2u * static_cast<uint32_t>(more));
+// Returns zero_dot - 2 * excess. The result fits into 32 bits; 2 * excess may not, so the
+// arithmetic is unsigned, where wrapping is defined.
+LE_DEVICE int32_t Dot(int32_t zero_dot, int32_t excess) {
+  return static_cast<int32_t>(static_cast<uint32_t>(zero_dot) - 2u * static_cast<uint32_t>(excess));
 }
 
 LE_DEVICE int32_t Depth(const Bconv2dArgs& a) {
@@ -127,7 +127,7 @@ LE_DEVICE void FindBits(const Bconv2dOutput& output, const float (&y)[kRows], in
 // The inputs of FinishRows for a channel, and its rows' residual, loaded at once.
 template <int kRows>
 struct RowInputs {
-  int32_t integer;  // more_limit where the epilogue is kThreshold, else zero_dot
+  int32_t integer;  // excess_limit where the epilogue is kThreshold, else zero_dot
   float multiplier;
   float bias;
   typename PixelColumn<kRows>::Tensor residual;
@@ -138,7 +138,7 @@ LE_DEVICE RowInputs<kRows> LoadRowInputs(const Bconv2dArgs& a, Index pixel, int 
   const Bconv2dOutput& output = a.output;
   RowInputs<kRows> inputs = {};
   const bool has_limits = output.epilogue == Bconv2dOutput::kThreshold;
-  inputs.integer = (has_limits ? output.more_limit : output.zero_dot)[channel];
+  inputs.integer = (has_limits ? output.excess_limit : output.zero_dot)[channel];
   if (output.kind == Bconv2dOutput::kBits) return inputs;
   inputs.multiplier = output.multiplier[channel];
   inputs.bias = output.bias[channel];
@@ -152,25 +152,25 @@ LE_DEVICE RowInputs<kRows> LoadRowInputs(const Bconv2dArgs& a, Index pixel, int 
   return inputs;
 }
 
-// Makes the output from `more` (see Bconv2dOutput), for one channel of up to kRows consecutive
+// Makes the output from `excess` (see Bconv2dOutput), for one channel of up to kRows consecutive
 // pixels, of which there are `rows`. Taps outside have bits of 0. Everything but bits is written to
 // memory; the caller gets these in `bits`, where bit j belongs to plane j. Unless kMayBeOutside,
 // all taps are inside the image.
 template <bool kMayBeOutside = true, int kRows, class Index>
 LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int channel,
-                          const RowInputs<kRows>& inputs, const int32_t (&more)[kRows],
+                          const RowInputs<kRows>& inputs, const int32_t (&excess)[kRows],
                           uint32_t (&bits)[kRows]) {
   const Bconv2dOutput& output = a.output;
   if (output.epilogue == Bconv2dOutput::kThreshold) {
     LE_UNROLL
-    for (int i = 0; i < kRows; ++i) bits[i] = more[i] > inputs.integer ? 1 : 0;
+    for (int i = 0; i < kRows; ++i) bits[i] = excess[i] > inputs.integer ? 1 : 0;
     return;
   }
   int32_t dots[kRows];
   LE_UNROLL
   for (int i = 0; i < kRows; ++i) {
     bits[i] = 0;
-    dots[i] = Dot(inputs.integer, more[i]);
+    dots[i] = Dot(inputs.integer, excess[i]);
     if constexpr (kMayBeOutside) {
       if (a.corner_ones == nullptr || i >= rows) continue;
       const OutputPixel place = MakeOutputPixel(a, pixel + i);
@@ -209,18 +209,18 @@ LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int chann
 
 template <bool kMayBeOutside = true, int kRows, class Index>
 LE_DEVICE void FinishRows(const Bconv2dArgs& a, Index pixel, int rows, int channel,
-                          const int32_t (&more)[kRows], uint32_t (&bits)[kRows]) {
+                          const int32_t (&excess)[kRows], uint32_t (&bits)[kRows]) {
   FinishRows<kMayBeOutside>(a, pixel, rows, channel, LoadRowInputs<kRows>(a, pixel, rows, channel),
-                            more, bits);
+                            excess, bits);
 }
 
 // Makes the output in kernels whose lanes each have one of the pixel's channels from 32 * word on.
 // All lanes of the warp must call it. `inside` tells whether the lane's channel exists.
 template <bool kMayBeOutside = true, int kRows, class Index>
 LE_DEVICE void FinishWords(const Bconv2dArgs& a, Index pixel, int rows, int word, int lane,
-                           bool inside, const int32_t (&more)[kRows]) {
+                           bool inside, const int32_t (&excess)[kRows]) {
   uint32_t bits[kRows] = {};
-  if (inside) FinishRows<kMayBeOutside>(a, pixel, rows, word * kWarp + lane, more, bits);
+  if (inside) FinishRows<kMayBeOutside>(a, pixel, rows, word * kWarp + lane, excess, bits);
   if (OutputBits(a) == nullptr) return;
   const int words = (a.out_channels + kWarp - 1) / kWarp;
   const int planes = OutputPlanes(a);

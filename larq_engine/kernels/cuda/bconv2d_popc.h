@@ -9,8 +9,8 @@ namespace larq_engine::cuda {
 
 // Returns the number of bits that differ at an output pixel, less the ones of the filter, where
 // taps outside have bits of 0.
-LE_DEVICE int32_t MoreBitsThatDiffer(const Bconv2dArgs& a, int64_t image, int row, int column,
-                                     int channel) {
+LE_DEVICE int32_t ExcessOfBitsThatDiffer(const Bconv2dArgs& a, int64_t image, int row, int column,
+                                         int channel) {
   const int left = column * a.stride_width - a.pad_left;
   const int top = row * a.stride_height - a.pad_top;
   const int first_word = channel / a.group_out_channels * a.tap_words;
@@ -29,9 +29,9 @@ LE_DEVICE int32_t MoreBitsThatDiffer(const Bconv2dArgs& a, int64_t image, int ro
           const uint32_t* p = pixel + i * a.plane_words;
           const uint32_t* f = filter + j * filter_plane;
           // ones(p xor f) = ones(f) + ones(p) - 2 ones(p and f)
-          int32_t more = 0;
-          for (int w = 0; w < a.tap_words; ++w) more += __popc(p[w] ^ f[w]) - __popc(f[w]);
-          sum += more * (1 << (i + j));
+          int32_t excess = 0;
+          for (int w = 0; w < a.tap_words; ++w) excess += __popc(p[w] ^ f[w]) - __popc(f[w]);
+          sum += excess * (1 << (i + j));
         }
       }
     }
@@ -48,13 +48,14 @@ LE_DEVICE void Bconv2dPopc(const Bconv2dArgs& a) {
   if (index >= static_cast<int64_t>(a.batch) * a.out_height * a.out_width) return;  // whole warps
 
   const bool inside = channel < a.out_channels;
-  int32_t more[1] = {0};
+  int32_t excess[1] = {0};
   if (inside) {
-    more[0] = MoreBitsThatDiffer(a, index / (static_cast<int64_t>(a.out_width) * a.out_height),
-                                 static_cast<int>(index / a.out_width % a.out_height),
-                                 static_cast<int>(index % a.out_width), channel);
+    excess[0] =
+        ExcessOfBitsThatDiffer(a, index / (static_cast<int64_t>(a.out_width) * a.out_height),
+                               static_cast<int>(index / a.out_width % a.out_height),
+                               static_cast<int>(index % a.out_width), channel);
   }
-  FinishWords(a, index, 1, static_cast<int>(at % words), lane, inside, more);
+  FinishWords(a, index, 1, static_cast<int>(at % words), lane, inside, excess);
 }
 
 }  // namespace larq_engine::cuda

@@ -157,9 +157,9 @@ LE_DEVICE void Bconv2dSmall(const Bconv2dArgs& a) {
       if (v > 0) own = inputs[1];  // only constants can index registers
       uint32_t bits[1] = {0};
       if (pixel < pixels && lane_channel < a.out_channels) {
-        int32_t more[1] = {0};
-        for (int w = 0; w < part_warps; ++w) more[0] += partial[w * kSize * kSize + i];
-        FinishRows(a, pixel, 1, lane_channel, own, more, bits);
+        int32_t excess[1] = {0};
+        for (int w = 0; w < part_warps; ++w) excess[0] += partial[w * kSize * kSize + i];
+        FinishRows(a, pixel, 1, lane_channel, own, excess, bits);
       }
       if (OutputBits(a) == nullptr) continue;
       for (int plane = 0; plane < OutputPlanes(a); ++plane) {

@@ -19,7 +19,7 @@ enum Slot : int {
   kBias,
   kZeroDot,
   kDotLimit,
-  kMoreLimit
+  kExcessLimit
 };
 
 }  // namespace
@@ -66,8 +66,8 @@ std::vector<Launch> LaunchMaker::Make(const Bconv2dOp& op, const Chain& chain) c
     output.kind = cuda::Bconv2dOutput::kBits;
     output.dot_limit =
         constants_.Get<int32_t>(index, kDotLimit, channels, [&] { return transform.dot_limit; });
-    output.more_limit = constants_.Get<int32_t>(index, kMoreLimit, channels, [&] {
-      return MoreLimits(spec, transform.dot_limit, filter_ones());
+    output.excess_limit = constants_.Get<int32_t>(index, kExcessLimit, channels, [&] {
+      return ExcessLimits(spec, transform.dot_limit, filter_ones());
     });
     output.bits = Place<uint32_t>(planned.output);
   } else {

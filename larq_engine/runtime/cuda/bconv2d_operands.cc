@@ -53,11 +53,12 @@ std::vector<int32_t> ZeroDots(const Bconv2dSpec& spec, std::vector<int32_t> filt
   return filter_ones;
 }
 
-std::vector<int32_t> MoreLimits(const Bconv2dSpec& spec, const std::vector<int32_t>& dot_limit,
-                                std::vector<int32_t> filter_ones) {
+std::vector<int32_t> ExcessLimits(const Bconv2dSpec& spec, const std::vector<int32_t>& dot_limit,
+                                  std::vector<int32_t> filter_ones) {
   const auto depth = static_cast<int32_t>(spec.max_dot());
-  std::transform(dot_limit.begin(), dot_limit.end(), filter_ones.begin(), filter_ones.begin(),
-                 [&](int32_t limit, int32_t ones) { return cuda::MoreLimit(depth, limit, ones); });
+  std::transform(
+      dot_limit.begin(), dot_limit.end(), filter_ones.begin(), filter_ones.begin(),
+      [&](int32_t limit, int32_t ones) { return cuda::ExcessLimit(depth, limit, ones); });
   return filter_ones;
 }
 

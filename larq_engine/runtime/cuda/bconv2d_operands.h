@@ -20,10 +20,10 @@ size_t FilterWords(const Bconv2dSpec& spec);
 std::vector<uint32_t> PadFilter(const Bconv2dSpec& spec, const uint32_t* filter);
 std::vector<int32_t> FilterOnes(const Bconv2dSpec& spec, const uint32_t* filter);
 
-// Return zero_dot and more_limit of Bconv2dOutput, computed from `filter_ones`.
+// Return zero_dot and excess_limit of Bconv2dOutput, computed from `filter_ones`.
 std::vector<int32_t> ZeroDots(const Bconv2dSpec& spec, std::vector<int32_t> filter_ones);
-std::vector<int32_t> MoreLimits(const Bconv2dSpec& spec, const std::vector<int32_t>& dot_limit,
-                                std::vector<int32_t> filter_ones);
+std::vector<int32_t> ExcessLimits(const Bconv2dSpec& spec, const std::vector<int32_t>& dot_limit,
+                                  std::vector<int32_t> filter_ones);
 
 // Returns arguments for an input of dimensions `in`; addresses and the output are not set.
 cuda::Bconv2dArgs MakeGeometry(const Bconv2dSpec& spec, const std::vector<int>& in);

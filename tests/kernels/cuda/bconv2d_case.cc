@@ -463,11 +463,11 @@ std::string GpuCase::Run(const cuda::Bconv2dRow& row, CaseDevice& device) const 
   for (int32_t& dot : zero_dot) dot = depth - dot - dot;
   output.zero_dot = hold(zero_dot);
   output.dot_limit = hold(transform_.dot_limit);
-  std::vector<int32_t> more_limit;
+  std::vector<int32_t> excess_limit;
   for (size_t c = 0; c < transform_.dot_limit.size(); ++c) {
-    more_limit.push_back(cuda::MoreLimit(depth, transform_.dot_limit[c], filter_ones[c]));
+    excess_limit.push_back(cuda::ExcessLimit(depth, transform_.dot_limit[c], filter_ones[c]));
   }
-  output.more_limit = hold(more_limit);
+  output.excess_limit = hold(excess_limit);
   const auto floats = [&](size_t i) { return reinterpret_cast<float*>(outputs[i]); };
   const auto add_step = [&](PixelStep step) { output.after.steps[output.after.count++] = step; };
   if (layer_.kind == OutputKind::kInt8) {

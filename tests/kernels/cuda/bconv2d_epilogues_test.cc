@@ -29,7 +29,7 @@ TEST(Bconv2dEpilogues, LimitsOfMoreBitsAreThoseOfDotProducts) {
     for (int32_t ones = 0; ones <= depth; ++ones) {
       for (const int32_t limit : {kLeast, -7, -6, -5, -2, -1, 0, 1, 2, 5, 6, 7, 8, kMost}) {
         for (int32_t acc = 0; acc <= depth; ++acc) {
-          EXPECT_EQ(acc - ones > MoreLimit(depth, limit, ones), depth - 2 * acc < limit)
+          EXPECT_EQ(acc - ones > ExcessLimit(depth, limit, ones), depth - 2 * acc < limit)
               << depth << " " << ones << " " << limit << " " << acc;
         }
       }
@@ -42,7 +42,7 @@ TEST(Bconv2dEpilogues, LimitsOfTheGreatestDepth) {
   for (const int32_t limit : {kLeast, -kDepth, -kDepth + 1, 0, kDepth, kDepth + 1, kMost}) {
     for (const int32_t ones : {0, kDepth}) {
       for (const int32_t acc : {0, 1, kDepth / 2, kDepth / 2 + 1, kDepth - 1, kDepth}) {
-        EXPECT_EQ(acc - ones > MoreLimit(kDepth, limit, ones), kDepth - 2 * int64_t{acc} < limit)
+        EXPECT_EQ(acc - ones > ExcessLimit(kDepth, limit, ones), kDepth - 2 * int64_t{acc} < limit)
             << limit << " " << ones << " " << acc;
       }
     }
