@@ -169,7 +169,7 @@ QUICK = [
         *("CONTRIBUTING.md", 0),
         first_lines="import numpy as np\n"
         "from tests.converter.graphs import Net, convert_and_compare, edges, signs",
-        last_lines="test_doubling_goes_into_the_multiplier(np.random.default_rng(1))",
+        last_lines="test_doubling_goes_into_the_multiplier(Net(), np.random.default_rng(1))",
     ),
 ]
 # These snippets measure, for half a minute each.

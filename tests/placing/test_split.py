@@ -145,7 +145,7 @@ def test_no_more_layers_are_split_than_the_plug_in_cuts(monkeypatch: pytest.Monk
     known = _random_profile(random.Random(4), 8)
     channels = dict.fromkeys(range(8), 1024)
     assert sum(map(bool, _shares(place_profile(known, channels=channels)))) > 1
-    monkeypatch.setattr(splitting, "_MOST", 1)
+    monkeypatch.setattr(splitting, "_MAX_SPLITS", 1)
     assert sum(map(bool, _shares(place_profile(known, channels=channels)))) <= 1
 
 
