@@ -130,13 +130,14 @@ TEST_P(PixelOpsTest, BitpackFloatSpecialValues) {
 }
 
 #if defined(__x86_64__) || defined(__aarch64__)
-// Access to the thread's float flags, and those that flush denormals to zero.
+// Access to the thread's float flags: those that flush denormals to zero, and what makes zero of
+// results alone, where a CPU has that.
 #if defined(__x86_64__)
-constexpr uint64_t kDenormalsAreZero = 0x8040;
+constexpr uint64_t kDenormalsAreZero = 0x8040, kDenormalResultsAreZero = 0x8000;
 uint64_t FloatFlags() { return __builtin_ia32_stmxcsr(); }
 void SetFloatFlags(uint64_t flags) { __builtin_ia32_ldmxcsr(static_cast<unsigned>(flags)); }
 #else
-constexpr uint64_t kDenormalsAreZero = 1 << 24;
+constexpr uint64_t kDenormalsAreZero = 1 << 24, kDenormalResultsAreZero = kDenormalsAreZero;
 uint64_t FloatFlags() {
   uint64_t flags;
   asm volatile("mrs %0, fpcr" : "=r"(flags));
@@ -155,6 +156,18 @@ TEST_P(PixelOpsTest, BitpackFloatDoesNotDependOnTheThreadsFlags) {
   std::vector<uint32_t> expected(8, ~0u);
   expected.back() = ~0u >> 1;
   EXPECT_EQ(out, expected);
+}
+
+TEST_P(PixelOpsTest, AveragesBeginWithZeroWhateverTheThreadsFlagsAre) {
+  constexpr size_t kCount = 67;
+  const Floats small(kCount, 3 * kDenormal), normal(kCount, std::numeric_limits<float>::min());
+  const float* taps[] = {small.data(), normal.data()};
+  Floats out(kCount);
+  const uint64_t flags = FloatFlags();
+  SetFloatFlags(flags | kDenormalResultsAreZero);
+  ops().average(taps, 2, kCount, 1, out.data());
+  SetFloatFlags(flags);
+  EXPECT_EQ(out, normal);  // 0 plus a denormal is flushed before the second tap is added
 }
 #endif
 

@@ -210,17 +210,17 @@ void PreluVectors(const float* in, const float* slopes, size_t rows, size_t chan
 }
 
 // Reduces all taps of some values, which stay in registers from the first tap to the last.
-// load(v, from, at) loads values from a tap at value `at`, reduce(v, so_far, x) reduces two, and
-// store(v, to, reduced) stores what all taps give.
-template <typename Vec, typename T, typename Load, typename Reduce, typename Store>
+// load(v, from, at) loads values from a tap at value `at`, begin(v, x) reduces the first tap alone,
+// reduce(v, so_far, x) reduces one more, and store(v, to, reduced) stores what all taps give.
+template <typename Vec, typename T, typename Load, typename Begin, typename Reduce, typename Store>
 inline void ReduceTaps(const T* const* taps, size_t tap_count, size_t count, const Load& load,
-                       const Reduce& reduce, const Store& store, T* out) {
+                       const Begin& begin, const Reduce& reduce, const Store& store, T* out) {
   ForVectors<Vec>(count, [&]<size_t kCount>(auto v, size_t at) {
     using Values = decltype(load(v, taps[0], at));
     Values reduced[kCount];
 #pragma GCC unroll 8
     for (size_t k = 0; k < kCount; ++k) {
-      reduced[k] = load(v, taps[0] + at + k * v.kLanes, at + k * v.kLanes);
+      reduced[k] = begin(v, load(v, taps[0] + at + k * v.kLanes, at + k * v.kLanes));
     }
     for (size_t tap = 1; tap < tap_count; ++tap) {
       const T* from = taps[tap] + at;
@@ -242,6 +242,7 @@ template <typename Vec>
 void MaxBitVectors(const uint32_t* const* taps, size_t tap_count, size_t words, uint32_t* out) {
   ReduceTaps<Vec>(
       taps, tap_count, words, [](auto v, const uint32_t* from, size_t) { return v.LoadInts(from); },
+      [](auto, auto first) { return first; },
       [](auto v, auto most, auto x) { return v.And(most, x); },  // 1 is -1
       [](auto v, uint32_t* to, auto most) { v.StoreInts(to, most); }, out);
 }
@@ -250,7 +251,8 @@ template <typename Vec, typename Load>
 inline void MaxOfTaps(const float* const* taps, size_t tap_count, size_t count, const Load& load,
                       float* out) {
   ReduceTaps<Vec>(
-      taps, tap_count, count, load, [](auto v, auto most, auto x) { return v.Greater(x, most); },
+      taps, tap_count, count, load, [](auto, auto first) { return first; },
+      [](auto v, auto most, auto x) { return v.Greater(x, most); },
       [](auto v, float* to, auto most) { v.Store(to, most); }, out);
 }
 
@@ -273,11 +275,11 @@ template <typename Vec>
 void AverageVectors(const float* const* taps, size_t tap_count, size_t count, float divisor,
                     float* out) {
   const auto average = [divisor](auto v, auto sum) {
-    sum = v.Add(v.Set(0.0f), sum);  // the sum of only -0.0 is 0.0
     return divisor == 1.0f ? sum : v.Divide(sum, v.Set(divisor));
   };
   ReduceTaps<Vec>(
       taps, tap_count, count, [](auto v, const float* from, size_t) { return v.Load(from); },
+      [](auto v, auto first) { return v.Add(v.Set(0.0f), first); },  // the sum of -0.0 is 0.0
       [](auto v, auto sum, auto x) { return v.Add(sum, x); },
       [&](auto v, float* to, auto sum) { v.Store(to, average(v, sum)); }, out);
 }
