@@ -46,6 +46,8 @@ struct WindowAxis : Window1d {
   int64_t out = 1;  // 0 when the window does not fit the padded image
   int64_t pad_before = 0;
 
+  bool operator==(const WindowAxis&) const = default;
+
   // The taps [first, last) of output position `o` that lie inside the image.
   struct Taps {
     int64_t first;
