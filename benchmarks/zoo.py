@@ -195,7 +195,7 @@ def record_lce(names: Sequence[str]) -> None:
     for name in names:
         print(f"{name} ...", file=sys.stderr, flush=True)
         models[name] = _examine_lce(name)
-        LCE_FACTS.write_text(as_lines(dict(sorted(models.items()))))
+        LCE_FACTS.write_text(as_lines(json.loads(json.dumps(models, sort_keys=True))))
 
 
 def _examine_lce(name: str) -> Record:
