@@ -37,7 +37,7 @@ class ProfileResult(RowTable[MeasuredRow]):
     shares: tuple[Share, ...]
     wrong: tuple[str, ...]
     noise: str
-    rows: tuple[MeasuredRow, ...] = field(init=False)
+    rows: tuple[MeasuredRow, ...] = field(init=False, compare=False)  # made of the profile
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", measured_rows(self.profile))
