@@ -34,14 +34,26 @@ def merge_transposes(op: Op, graph: Graph, options: Options) -> list[Op] | Tenso
 
 
 def reshape_for_transpose(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """Rewrites a TRANSPOSE that moves only dimensions of size 1 as RESHAPE."""
+    """Rewrites a TRANSPOSE that moves only dimensions of size 1 as RESHAPE.
+
+    Images of one channel stay transposed: a RESHAPE would hold their size, and the file could not
+    be resized.
+    """
     x, order = op.inputs[0], _order(op)
-    if x is None or order is None or order[0] != 0:
+    if x is None or order is None or order[0] != 0 or _moves_single_channel(x, order):
         return None
     if x.signature is not None and -1 in x.signature[1:]:
         return None
     moved = [axis for axis in order if x.shape[axis] != 1]
     return [lce_ops.reshape(x, op.output)] if moved == sorted(moved) else None
+
+
+def _moves_single_channel(x: Tensor, order: Array) -> bool:
+    """Tells whether images or signals of one channel get it last, or first."""
+    rank = len(x.shape)
+    to_last, to_first = [0, *range(2, rank), 1], [0, rank - 1, *range(1, rank - 1)]
+    channel = {tuple(to_last): 1, tuple(to_first): rank - 1}.get(tuple(order.tolist()))
+    return channel is not None and x.shape[channel] == 1 and set(x.shape[1:]) != {1}
 
 
 def sink_transpose(op: Op, graph: Graph, options: Options) -> list[Op] | None:

@@ -186,7 +186,7 @@ def test_scales_along_a_dimension(net, rng):
 @pytest.mark.parametrize("keep", [False, True])
 @pytest.mark.parametrize("axes", [(2, 3), (3,), (1,)])
 def test_means(net, axes, keep, rng):
-    """A TRANSPOSE stays if it changes the order of dimensions that are larger than 1."""
+    """A TRANSPOSE stays if dimensions larger than 1 change their order, or a channel its place."""
     x = net.input(2, 4, 8, 4)
     shape = [1 if axis in axes else size for axis, size in enumerate((2, 4, 4, 8))]
     if not keep:
@@ -194,8 +194,16 @@ def test_means(net, axes, keep, rng):
     y = net.transpose(x, *_TO_NCHW)
     y = net.op("MEAN", y, np.array(axes, np.int32), shape=shape, keepDims=keep)
     converted = convert_and_compare(net, y, inputs=[steps(rng, *x.shape)])
-    gone = axes in ((2, 3), (1,))
+    gone = axes == (2, 3) or (axes == (1,) and not keep)
     assert ("TRANSPOSE" in converted.kinds) == (not gone)
+
+
+@pytest.mark.parametrize("order", [(0, 2, 3, 1), (0, 3, 1, 2)])
+def test_the_only_channel_of_an_image(net, order, rng):
+    """It stays transposed: a RESHAPE would hold the image's size."""
+    x = net.input(*((2, 1, 5, 4) if order[-1] == 1 else (2, 5, 4, 1)))
+    converted = convert_and_compare(net, net.transpose(x, *order), inputs=[steps(rng, *x.shape)])
+    assert converted.kinds == ["TRANSPOSE"]
 
 
 @pytest.mark.parametrize("orders", [((0, 2, 1, 3), (0, 3, 1, 2)), ((3, 2, 1, 0), (1, 0, 2, 3))])

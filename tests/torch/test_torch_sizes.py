@@ -88,6 +88,17 @@ def test_the_report_tells_of_another_size():
     assert not report.fixed_sizes
 
 
+def test_images_of_one_channel_can_be_resized():
+    """A RESHAPE could move the channel, too, but only at one size."""
+    module = nn.Sequential(nn.Conv2d(1, 8, 3), nn.ReLU(), nn.Conv2d(8, 1, 1)).eval()
+    converted = larq_engine.convert_torch(module, torch.randn(1, 1, 9, 8), open_batch=True)
+    assert not converted.report.fixed_sizes
+    model = larq_engine.Interpreter(converted)
+    for shape in ((2, 1, 5, 12), (1, 1, 8, 8), (3, 1, 3, 7)):
+        model.resize([shape])
+        compare(module, model, torch.randn(*shape))
+
+
 # Modules, and another size with the same number of pixels as the example's.
 _FIXED = {
     "flattened": lambda: nn.Sequential(nn.Flatten(), nn.Linear(256, 2)),

@@ -174,7 +174,8 @@ class GraphBuilder:
             shape = tuple(value.shape[axis] for axis in order)
             if value.tensor.data is not None:
                 turned = self.constant(np.ascontiguousarray(value.tensor.data.transpose(turn)))
-            elif is_same_order(value.shape, value.order, order):
+            elif is_same_order(value.shape, value.order, order) and set(value.shape[2:]) <= {1}:
+                # Images of one channel are transposed, as a RESHAPE would hold their size.
                 turned = self.reshape(value.tensor, shape)
             else:
                 turned = self._transpose(value.tensor, turn, shape)

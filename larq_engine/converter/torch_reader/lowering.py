@@ -15,7 +15,11 @@ from larq_engine.converter.graph import Graph, Model, Op, Tensor
 from larq_engine.converter.layer_names import name_tensor
 from larq_engine.converter.torch_reader.exporting import Exported
 from larq_engine.converter.torch_reader.nodes import Node, layer_name
-from larq_engine.converter.torch_reader.numbers import pad_by_numbers, slice_to_ends
+from larq_engine.converter.torch_reader.numbers import (
+    pad_by_numbers,
+    slice_to_ends,
+    transpose_single_channels,
+)
 from larq_engine.converter.torch_reader.packages import import_litert_torch, import_torch
 from larq_engine.converter.torch_reader.slices import Slice
 from larq_engine.converter.weights import WEIGHTED_KINDS
@@ -79,6 +83,7 @@ def lower(exported: Exported, channels_last: bool, slices: Mapping[str, Slice]) 
     _name_tensors(graph, found, outputs)
     _name_ends(model, graph, exported)
     pad_by_numbers(graph)
+    transpose_single_channels(graph)
     named = _slices(graph, found, outputs, slices)
     unknown = slice_to_ends(graph, named, slices.values())
     return Lowered(

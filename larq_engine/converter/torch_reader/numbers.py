@@ -1,7 +1,8 @@
-"""Undoes two rewrites of litert_torch that hold only at the example's size.
+"""Undoes three rewrites of litert_torch that hold only at the example's size.
 
-litert_torch writes explicit pads as SAME if SAME pads equally at that size, and an open slice such
-as x[1:] with a fixed end. At other sizes the file would differ from the module.
+litert_torch writes explicit pads as SAME if SAME pads equally at that size, an open slice such as
+x[1:] with a fixed end, and the transposition of a single channel as RESHAPE. At other sizes the
+file would differ from the module.
 """
 
 from collections.abc import Collection, Mapping
@@ -61,6 +62,22 @@ def _padded(op: Op, x: Tensor, pads: Array) -> list[Op]:
         pad = Op("PAD", inputs, [larger], schema.make_options("PadOptions"))
     options = lce_ops.with_options(op, padding=VALID)
     return [pad, replace(op, inputs=[larger, *op.inputs[1:]], options=options)]
+
+
+def transpose_single_channels(graph: Graph) -> None:
+    """Rewrites a RESHAPE that moves the single channel of images as TRANSPOSE."""
+    for op in list(graph.ops):
+        x = op.inputs[0]
+        if op.kind != "RESHAPE" or x is None or len(x.shape) < 3:
+            continue
+        rank = len(x.shape)
+        to_last, to_first = [0, *range(2, rank), 1], [0, rank - 1, *range(1, rank - 1)]
+        for channel, order in ((1, to_last), (rank - 1, to_first)):
+            moved = tuple(x.shape[axis] for axis in order)
+            if x.shape[channel] == 1 and op.output.shape == moved != x.shape:
+                graph.replace(op, [lce_ops.transpose(x, order, op.output)])
+                break
+    graph.sort()
 
 
 def slice_to_ends(
