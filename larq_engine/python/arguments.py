@@ -226,10 +226,8 @@ def _check(array: Data, info: TensorInfo, batched: bool) -> Data:
             f"got the empty {array.shape}"
         )
     if not _fits(array.shape, pattern):
-        remedy = (
-            "channels come last: transpose the data with (0, 2, 3, 1)"
-            if array.ndim == 4 and _fits(np.take(array.shape, (0, 2, 3, 1)), pattern)
-            else "reshape the data, or let the model take this shape with Interpreter.resize"
+        remedy = _advise_transpose(array.shape, pattern) or (
+            "give data of that shape, or let the model take this one with Interpreter.resize"
         )
         raise ValueError(f"input {info}: expected shape {wanted}, got {array.shape}; {remedy}")
     if isinstance(array, DeviceArray):
@@ -247,6 +245,14 @@ def _check(array: Data, info: TensorInfo, batched: bool) -> Data:
     return np.ascontiguousarray(array, dtype=info.dtype).reshape(array.shape)
 
 
+def _advise_transpose(shape: Shape, pattern: Sequence[int | str]) -> str:
+    """Says how to transpose images whose channels come at the other end; empty if they do not."""
+    for end, order in (("last", (0, 2, 3, 1)), ("first", (0, 3, 1, 2))):
+        if len(shape) == 4 and _fits(np.take(shape, order), pattern):
+            return f"channels come {end}: transpose the data with {order}"
+    return ""
+
+
 def _advise_axes(shape: Shape, pattern: Sequence[int | str]) -> str:
     """Says what to do with data of another number of dimensions.
 
@@ -260,11 +266,12 @@ def _advise_axes(shape: Shape, pattern: Sequence[int | str]) -> str:
         filled = [1 if axis in axes else next(sizes) for axis in range(len(pattern))]
         if _fits(filled, pattern):
             return _advise_new_axes(axes, pattern)
-    channels_last = (*shape[1:], *shape[:1])
-    if len(pattern) == 4 and missing == 1 and _fits((1, *channels_last), pattern):
-        return (
-            "the batch axis is missing and channels come last: x.transpose(1, 2, 0)[numpy.newaxis]"
-        )
+    for end, order in (("last", (1, 2, 0)), ("first", (2, 0, 1))):
+        if len(pattern) == 4 and missing == 1 and _fits((1, *np.take(shape, order)), pattern):
+            return (
+                f"the batch axis is missing and channels come {end}: "
+                f"x.transpose{order}[numpy.newaxis]"
+            )
     return "reshape the data"
 
 

@@ -181,8 +181,8 @@ _BAD_DATA = {
     ),
     "wrong width": (
         np.zeros((2, 4, 5, 3), np.float32),
-        "expected shape (N, 4, 4, 3), got (2, 4, 5, 3); reshape the data, or let the model take "
-        "this shape with Interpreter.resize",
+        "expected shape (N, 4, 4, 3), got (2, 4, 5, 3); give data of that shape, or let the model "
+        "take this one with Interpreter.resize",
     ),
     "channels first": (
         np.zeros((2, 3, 4, 4), np.float32),
@@ -203,6 +203,17 @@ def test_data_of_a_wrong_shape(fault, interpreter):
         text = message_of(ValueError, interpreter.predict, x)
         assert text.startswith("input 'a' (#0): expected shape (N, 4, 4, 3)")
         assert words in text
+
+
+def test_data_with_channels_last_for_a_model_with_channels_first():
+    """Reshaped data would be taken, and give wrong results without a word."""
+    interpreter = larq_engine.Interpreter(add_model((1, 3, 8, 6)))
+    for x, advice in (
+        (np.zeros((2, 8, 6, 3), np.float32), "transpose the data with (0, 3, 1, 2)"),
+        (np.zeros((8, 6, 3), np.float32), "x.transpose(2, 0, 1)[numpy.newaxis]"),
+    ):
+        text = message_of(ValueError, interpreter.predict, x)
+        assert "channels come first" in text and advice in text
 
 
 # Shapes of the input and of the data, and the advice that makes `predict` take the data.
