@@ -13,7 +13,7 @@ from larq_engine.converter import lce_ops
 from larq_engine.converter.bits import computes_the_same
 from larq_engine.converter.graph import NUMPY_TYPES, Array, Counterpart, Graph, Op, Tensor
 from larq_engine.converter.options import Options
-from larq_engine.converter.transposed import POSITIONS, values_of
+from larq_engine.converter.transposed import POSITIONS, order_of_single_channel, values_of
 
 # Reshapes that a transpose can move below, or become part of.
 _RESHAPES = ("RESHAPE", "EXPAND_DIMS", "SQUEEZE")
@@ -40,20 +40,14 @@ def reshape_for_transpose(op: Op, graph: Graph, options: Options) -> list[Op] | 
     be resized.
     """
     x, order = op.inputs[0], _order(op)
-    if x is None or order is None or order[0] != 0 or _moves_single_channel(x, order):
+    if x is None or order is None or order[0] != 0:
+        return None
+    if order_of_single_channel(x.shape, op.output.shape) == tuple(order):
         return None
     if x.signature is not None and -1 in x.signature[1:]:
         return None
     moved = [axis for axis in order if x.shape[axis] != 1]
     return [lce_ops.reshape(x, op.output)] if moved == sorted(moved) else None
-
-
-def _moves_single_channel(x: Tensor, order: Array) -> bool:
-    """Tells whether images or signals of one channel get it last, or first."""
-    rank = len(x.shape)
-    to_last, to_first = [0, *range(2, rank), 1], [0, rank - 1, *range(1, rank - 1)]
-    channel = {tuple(to_last): 1, tuple(to_first): rank - 1}.get(tuple(order.tolist()))
-    return channel is not None and x.shape[channel] == 1 and set(x.shape[1:]) != {1}
 
 
 def sink_transpose(op: Op, graph: Graph, options: Options) -> list[Op] | None:

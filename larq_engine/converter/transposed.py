@@ -1,7 +1,8 @@
 """Operators on transposed values, and what they become on the values before the TRANSPOSE.
 
 In f(TRANSPOSE(x)) = TRANSPOSE(f'(x)), these tell how f' differs from f: in its positions along
-dimensions, and in the order in which the last TRANSPOSE puts the dimensions that are left.
+dimensions, and in the order in which the last TRANSPOSE puts the dimensions that are left. This
+module also finds the TRANSPOSE that a RESHAPE stands for.
 """
 
 from collections.abc import Callable
@@ -23,6 +24,22 @@ class Positions:
     inputs: dict[int, Array] = field(default_factory=dict)
     # The order of the dimensions of the result; None if it is that of the values.
     order: Array | None = None
+
+
+def order_of_single_channel(
+    before: tuple[int, ...], after: tuple[int, ...]
+) -> tuple[int, ...] | None:
+    """Returns the order that moves the only channel of images last, or first; None for others."""
+    rank = len(before)
+    if rank < 3 or before == after:
+        return None
+    for channel, order in (
+        (1, (0, *range(2, rank), 1)),
+        (rank - 1, (0, rank - 1, *range(1, rank - 1))),
+    ):
+        if before[channel] == 1 and tuple(before[axis] for axis in order) == after:
+            return order
+    return None
 
 
 def values_of(op: Op) -> slice:

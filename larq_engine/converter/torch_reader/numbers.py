@@ -14,6 +14,7 @@ from larq_engine.converter import lce_ops, schema
 from larq_engine.converter.graph import Array, Graph, Op, Tensor
 from larq_engine.converter.padding import SAME, VALID, is_size_free, same_pads
 from larq_engine.converter.torch_reader.slices import Slice
+from larq_engine.converter.transposed import order_of_single_channel
 
 _CONVOLUTIONS = ("CONV_2D", "DEPTHWISE_CONV_2D")
 
@@ -68,15 +69,11 @@ def transpose_single_channels(graph: Graph) -> None:
     """Rewrites a RESHAPE that moves the single channel of images as TRANSPOSE."""
     for op in list(graph.ops):
         x = op.inputs[0]
-        if op.kind != "RESHAPE" or x is None or len(x.shape) < 3:
+        if op.kind != "RESHAPE" or x is None:
             continue
-        rank = len(x.shape)
-        to_last, to_first = [0, *range(2, rank), 1], [0, rank - 1, *range(1, rank - 1)]
-        for channel, order in ((1, to_last), (rank - 1, to_first)):
-            moved = tuple(x.shape[axis] for axis in order)
-            if x.shape[channel] == 1 and op.output.shape == moved != x.shape:
-                graph.replace(op, [lce_ops.transpose(x, order, op.output)])
-                break
+        order = order_of_single_channel(x.shape, op.output.shape)
+        if order is not None:
+            graph.replace(op, [lce_ops.transpose(x, order, op.output)])
     graph.sort()
 
 
