@@ -7,7 +7,7 @@ namespace {
 
 // Limits beyond which the host is faster. It reads the weights once for several input rows. It also
 // computes a small layer in less time than a call of the plug-in between its own layers takes.
-// Where the host uses AMX, it computes three rows of int8 as fast as the engine.
+// A host that uses AMX computes three rows of int8 as fast as the engine.
 constexpr int64_t kMostRows = 2;
 constexpr int64_t kMostRowsOfNeon = 1;  // not measured
 constexpr int64_t kLeastWeights = 1 << 16;

@@ -9,10 +9,6 @@
 namespace larq_engine {
 namespace {
 
-constexpr size_t kLanes = 4;         // floats or int32s in a vector
-constexpr size_t kBlockVectors = 8;  // vectors of a block: 32 values, a word of bits
-constexpr size_t kBlock = kBlockVectors * kLanes;
-
 struct Vec4 {
   using Floats = float32x4_t;
   using Ints = int32x4_t;
@@ -50,6 +46,10 @@ struct Vec4 {
     ForSingleLanes(count, body);
   }
 };
+
+constexpr size_t kLanes = Vec4::kLanes;
+constexpr size_t kBlockVectors = Vec4::kBlock;
+constexpr size_t kBlock = kBlockVectors * kLanes;  // 32 values, a word of bits
 
 // For max_bits: a pixel of 64 channels is two words.
 struct TwoWords {
