@@ -322,7 +322,7 @@ def _baselines(costs: Costs) -> list[Alternative]:
         devices = [
             number if able else int(row.argmin()) for able, row in zip(can, cost, strict=True)
         ]
-        rest = "" if can.all() else "; what it cannot, where that is fastest"
+        rest = "" if can.all() else "; the operators that it lacks, where each is fastest"
         name = f"all on {device.called}{rest}"
         found.append(_alternative(name, costs, devices))
     mapped, paid = greedy(costs.seconds)

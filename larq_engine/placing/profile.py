@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from larq_engine.placing.device_names import device_title, memory_title
+from larq_engine.python.devices import HOST
 
 # Name of the host program's memory: inputs come from there, and outputs end there.
 HOST_MEMORY = "host"
@@ -142,6 +143,16 @@ class Profile:
     def called(self, device: str) -> str:
         """Returns a device's name for people."""
         return next((known.called for known in self.devices if known.name == device), device)
+
+    def called_as_whole(self, device: str) -> str:
+        """Returns the name for people of a whole model on a device, without a placement.
+
+        The host has no binary operators, so the engine computes these for it.
+        """
+        called = self.called(device)
+        hosted = {entry.ops for entry in self.measurements if entry.device == HOST}
+        needs_engine = device == HOST and any((op.id,) not in hosted for op in self.ops)
+        return f"{called} + engine for binary operators" if needs_engine else called
 
     def batches(self) -> list[int]:
         """Returns the batches for which anything was measured."""

@@ -69,7 +69,7 @@ class ProfileResult(RowTable[MeasuredRow]):
         """Describes in one line the whole model on each device."""
         profile = self.profile
         wholes = [
-            f"{total.seconds.median * 1e3:.4g} ms on {profile.called(total.device)}"
+            f"{total.seconds.median * 1e3:.4g} ms on {profile.called_as_whole(total.device)}"
             + (f", batch {total.batch}" if len(profile.batches()) > 1 else "")
             + (f", {counted(total.threads, 'thread')}" if len(profile.threads()) > 1 else "")
             for total in profile.totals
@@ -106,7 +106,7 @@ def _share(profile: Profile, share: Share) -> tuple[str, ...]:
     missing = f"without ops {short_ranges(nodes)}" if nodes else ""
     return (
         str(total.batch),
-        profile.called(total.device),
+        profile.called_as_whole(total.device),
         str(total.threads),
         f"{seconds.median * 1e3:.4f}",
         f"{(seconds.q1 or 0) * 1e3:.4f}-{(seconds.q3 or 0) * 1e3:.4f}",

@@ -117,16 +117,14 @@ def _host(study: Study) -> Entry | None:
     if ours is None or theirs is None or not ours[1].seconds.median:
         return None
     device, total = ours
-    host = study.called("host")
-    rest = "" if study.host_computes_all else ", which has its binary operators from the engine"
     times = theirs.seconds.median / total.seconds.median
     noise = "; the quartiles overlap, so it may be noise" if _overlap(total, theirs) else ""
     return Entry(
-        f"The engine against {host}",
+        f"The engine against {study.called('host')}",
         f"{units.times(times)} as fast",
         f"{units.seconds(total.seconds.median)} on {study.called(device)}; "
-        f"{units.seconds(theirs.seconds.median)} on {host}{rest}; measured, without a "
-        f"placement{noise}",
+        f"{units.seconds(theirs.seconds.median)} on {study.profile.called_as_whole('host')}; "
+        f"measured, without a placement{noise}",
     )
 
 

@@ -48,7 +48,7 @@ def draw_totals(study: Study) -> Drawing | None:
             seconds = _per_image(total)
             text = f"{units.seconds(seconds.median)}, measured"
             bar = Bar.of_timing(seconds, device_role(number), text)
-            groups.append(Bars(tables.whole_title(study, device), [bar]))
+            groups.append(Bars(study.profile.called_as_whole(device.name), [bar]))
     for other in () if placement is None else placement.alternatives:
         if other.seconds is not None:
             image = study.expected(other.seconds) / other.batch
@@ -139,7 +139,7 @@ def draw_batches(study: Study) -> Drawing | None:
     for (device, threads), totals in by_line.items():
         number = study.device_number(device)
         several = len({other for name, other in by_line if name == device}) > 1
-        label = study.called(device)
+        label = study.profile.called_as_whole(device)
         label += f", {threads} thread{'s' if threads > 1 else ''}" if several else ""
         points = [(float(total.batch), total.seconds.median / total.batch) for total in totals]
         symbol = device_symbol(number)
@@ -173,8 +173,9 @@ def draw_limits(study: Study) -> Drawing | None:
     return draw_bars(
         groups,
         "Share of the physical limit",
-        "The least time that memory and arithmetic allow, in parts of the measured time: 100 % "
-        "cannot be faster. The table of operators has the numbers.",
+        "The least time that memory and arithmetic allow, in percent of the measured time: the "
+        "nearer to 100 %, the less can be gained. The limit is measured too, so that a row may be "
+        "some percent above. The table of operators has the numbers.",
         units.share,
         most=1.0,
     )

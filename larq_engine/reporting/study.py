@@ -77,11 +77,6 @@ class Study:
         second = "" if op.split is None else f" and {self.called(op.split.device)}"
         return f"{self.called(op.device)}{second}"
 
-    @property
-    def host_computes_all(self) -> bool:
-        """Tells whether the host needs the engine for no operator."""
-        return all(self.fastest_on(op, "host") is not None for op in self.ops)
-
     def device_number(self, name: str) -> int:
         """Returns the position of a device among the profile's."""
         return [device.name for device in self.profile.devices].index(name)

@@ -5,11 +5,15 @@ from dataclasses import dataclass, replace
 
 from larq_engine.placing.device_names import memory_title
 from larq_engine.placing.placement import GOALS, Placement
-from larq_engine.placing.profile import Device, Measurement, Timing
+from larq_engine.placing.profile import Measurement, Timing
 from larq_engine.reporting import units
 from larq_engine.reporting.study import OpStudy, Study
 
 Row = tuple[str, ...]
+
+# Ways in which times of whole models were found.
+_PROFILED = "measured"
+_IN_TURNS = "measured in turns"
 
 
 @dataclass(frozen=True)
@@ -72,19 +76,29 @@ def _proof(placement: Placement) -> str:
 def totals(study: Study) -> Table:
     """Compares the whole model's times: the placement, each device and the other placements."""
     placement = study.placement
-    ours = None if placement is None else study.expected(placement.seconds) / placement.batch
     predicted = "predicted" if study.unplaced else "sum of its operators"
+    # The placement's seconds for an image, by the way in which they were found. Predicted times
+    # stand on the scale of the profile's measured ones, but a run in turns may find the machine in
+    # another state.
+    ours: dict[str, float] = {}
+    if placement is not None:
+        ours[predicted] = study.expected(placement.seconds) / placement.batch
+        if study.unplaced:
+            ours[_PROFILED] = ours[predicted]
+        if placement.verified is not None:
+            ours[_IN_TURNS] = placement.verified.seconds / placement.batch
     rows = []
 
     def add(what: str, origin: str, batch: int, seconds: Timing, joules: float | None) -> None:
         median = seconds.median
         image = median / batch
+        reference = ours.get(origin, 0.0)
         rows.append(
             (
                 what,
                 units.seconds(median),
                 _quartiles(seconds),
-                units.times(image / ours) if ours else "",
+                units.times(image / reference) if reference else "",
                 units.seconds(image),
                 units.count(1 / image) if image else "",
                 "" if joules is None else units.joules(joules),
@@ -95,38 +109,40 @@ def totals(study: Study) -> Table:
     if placement is not None:
         verified = placement.verified
         if verified is not None:
-            origin = "measured in turns"
-            add("the placement", origin, placement.batch, Timing(verified.seconds), None)
+            add("the placement", _IN_TURNS, placement.batch, Timing(verified.seconds), None)
             without = Timing(verified.unplaced_seconds)
-            add("without a placement", origin, placement.batch, without, None)
+            add("without a placement", _IN_TURNS, placement.batch, without, None)
         expected = Timing(study.expected(placement.seconds))
         add("the placement", predicted, placement.batch, expected, placement.joules)
     for device in study.profile.devices:
         total = study.total_of(device.name)
         if total is not None:
-            add(whole_title(study, device), "measured", study.batch, total.seconds, total.joules)
+            whole = study.profile.called_as_whole(device.name)
+            add(whole, _PROFILED, study.batch, total.seconds, total.joules)
     for other in () if placement is None else placement.alternatives:
         if other.seconds is not None:
             expected = Timing(study.expected(other.seconds))
             add(other.name, predicted, other.batch, expected, other.joules)
     columns = (
-        *("whole model", "time", "quartiles", "beside the placement", "per image", "images/s"),
+        *("whole model", "time", "quartiles", "vs placement", "per image", "images/s"),
         *("energy", "from"),
     )
     return Table(
-        f"Whole model, batch {study.batch}, {_threads(study.threads)}",
+        f"Whole model, batch {study.batch}, {_threads(study.threads)}{_about_comparison(placement)}",
         columns,
         rows,
-        frozenset({"time", "beside the placement", "per image", "images/s", "energy"}),
+        frozenset({"time", "vs placement", "per image", "images/s", "energy"}),
     )
 
 
-def whole_title(study: Study, device: Device) -> str:
-    """Returns the name for the whole model without a placement, on a device."""
-    if device.name != "host":
-        return device.called
-    rest = "" if study.host_computes_all else ", only the binary operators by the engine"
-    return f"{device.called}{rest}"
+def _about_comparison(placement: Placement | None) -> str:
+    """Tells with what the rows are compared, where the placement has two times."""
+    if placement is None or placement.verified is None:
+        return ""
+    return (
+        "; rows measured in turns are compared with the placement's measured time, all others with "
+        "its predicted time"
+    )
 
 
 def bill(study: Study) -> Table:
@@ -310,7 +326,7 @@ def batches(study: Study) -> Table:
     """Lists the measured totals."""
     rows = [
         (
-            study.called(total.device),
+            study.profile.called_as_whole(total.device),
             str(total.threads),
             str(total.batch),
             units.seconds(total.seconds.median),

@@ -190,7 +190,7 @@ def test_what_else_would_cost_stands_beside() -> None:
     alternatives = {other.name: other.seconds for other in placement.alternatives}
     assert alternatives["all on engine, CPU"] == pytest.approx(2e-4)
     assert alternatives[
-        "all on engine, GPU; what it cannot, where that is fastest"
+        "all on engine, GPU; the operators that it lacks, where each is fastest"
     ] == pytest.approx(placement.seconds)
     greedy = 1e-5 + (1.5e-6 + 1e-5 + 1.04e-6)
     assert alternatives["greedy, each layer moving its own (HEP-BNN)"] == pytest.approx(greedy)

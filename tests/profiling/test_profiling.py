@@ -119,6 +119,8 @@ def test_the_table(result):
     text = str(result)
     for part in ("CONV_2D", "2-5", "LceBconv2d+ADD+MUL+LceQuantize", "noise", "diff %"):
         assert part in text
+    wholes = text[text.index("whole models, ") :]
+    assert "LiteRT + engine for binary operators" in wholes and " on LiteRT + " in repr(result)
 
 
 def test_the_table_has_the_numbers_of_the_file(result):

@@ -9,10 +9,13 @@ from importlib import resources
 import pytest
 
 import larq_engine
+from larq_engine.placing.placement_file import read_placement
 from larq_engine.placing.profile_file import parse_profile
 from larq_engine.placing.unplaced import find_unplaced
+from larq_engine.reporting import tables
+from larq_engine.reporting.study import make_study
 from tests.reporting.hostile import TEXT, hostile_fields
-from tests.reporting.profiles import residual_fields, residual_profile, write_pair
+from tests.reporting.profiles import BATCHES, residual_fields, residual_profile, write_pair
 
 _EMPTY = {"link", "meta"}
 
@@ -131,6 +134,37 @@ def test_a_gain_that_was_measured_is_told_as_measured(tmp_path):
     (gain,) = (line for line in lines if line.startswith("The placement makes it: "))
     assert "1.11x as fast (8.10 µs, and 9.00 µs without it; measured in turns" in gain
     assert "1.05x to 1.15x: faster)" in gain
+
+
+def test_times_of_one_origin_are_compared(tmp_path):
+    """A run in turns may find the machine in another state than the profile did."""
+    profile, file = write_pair(tmp_path)
+    fields = json.loads(file.read_text())
+    verified = {"seconds": 3e-3, "unplaced_seconds": 6e-3, "lowest": 1.9, "highest": 2.1}
+    file.write_text(json.dumps({**fields, "verified": verified}))
+    profile = parse_profile(profile.read_bytes())
+    table = tables.totals(make_study(profile, read_placement(file, profile), None, None))
+    assert "measured in turns are compared with the placement's measured time" in table.caption
+    shown = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    found = [(row["whole model"], row["from"], row["vs placement"]) for row in shown]
+    assert found[:3] == [
+        ("the placement", "measured in turns", "1.00x"),
+        ("without a placement", "measured in turns", "2.00x"),
+        ("the placement", "predicted", "1.00x"),
+    ]
+
+
+def test_the_host_is_not_said_to_compute_what_it_lacks():
+    """A whole model "on the host" has its binary operators from the engine, and says so."""
+    name = "host + engine for binary operators"
+    fields = residual_fields()
+    text = str(larq_engine.report(parse_profile(json.dumps(fields).encode())))
+    assert sum(line.startswith(name) for line in text.splitlines()) == 1 + len(BATCHES)
+    (compared,) = (line for line in text.splitlines() if line.startswith("The engine against"))
+    assert f"6.00 ms on {name}; measured" in compared
+    for entry in fields["measurements"]:
+        entry["device"] = {"cuda": "host", "host": "cuda"}.get(entry["device"], entry["device"])
+    assert name not in str(larq_engine.report(parse_profile(json.dumps(fields).encode())))
 
 
 @pytest.mark.parametrize(
