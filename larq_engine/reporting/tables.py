@@ -127,8 +127,9 @@ def totals(study: Study) -> Table:
         *("whole model", "time", "quartiles", "vs placement", "per image", "images/s"),
         *("energy", "from"),
     )
+    shown = f"Whole model, batch {study.batch}, {_threads(study.threads)}"
     return Table(
-        f"Whole model, batch {study.batch}, {_threads(study.threads)}{_about_comparison(placement)}",
+        shown + _about_comparison(placement),
         columns,
         rows,
         frozenset({"time", "vs placement", "per image", "images/s", "energy"}),
