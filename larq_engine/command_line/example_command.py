@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from larq_engine.command_line.files import check_destination
+from larq_engine.python import units
 from larq_engine.python.text_table import printable
 from larq_engine.python.whole_files import write_files
 
@@ -35,4 +36,4 @@ def _run(arguments: argparse.Namespace) -> None:
     check_destination("output", output)
     converted = example_model()
     write_files({output: bytes(converted)})
-    print(printable(f"{output}: {len(converted) / 1e3:.1f} KB"))
+    print(printable(f"{output}: {units.size(len(converted))}"))

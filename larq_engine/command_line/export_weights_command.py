@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from larq_engine.command_line.files import check_destination, check_is_tflite
+from larq_engine.python import units
 from larq_engine.python.text_table import align_columns, printable
 from larq_engine.python.whole_files import write_files
 
@@ -50,4 +51,4 @@ def _run(arguments: argparse.Namespace) -> None:
     ]
     print("\n".join(align_columns(_COLUMNS, rows, ())))
     print()
-    print(printable(f"{output}: {len(content) / 1e3:.1f} KB"))
+    print(printable(f"{output}: {units.size(len(content))}"))

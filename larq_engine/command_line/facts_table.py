@@ -7,6 +7,7 @@ from larq_engine.command_line.model_facts import (
     OperatorFacts,
     TensorFacts,
 )
+from larq_engine.python import units
 from larq_engine.python.text_table import align_columns, counted, printable_lines
 
 _COLUMNS = ("#", "operator", "layer", "first input", "output", "types", "bytes", "MMAC", "runs in")
@@ -35,11 +36,11 @@ def format_facts(facts: ModelFacts, why_unknown: str = "") -> str:
     work = [("binary", facts.binary_macs), ("float", facts.float_macs)]
     if facts.integer_macs:
         work.append(("integer", facts.integer_macs))
-    shown = ", ".join(f"{macs / 1e6:.2f} million {kind}" for kind, macs in work)
+    shown = ", ".join(f"{units.count(macs)} {kind}" for kind, macs in work)
     lines.append(f"multiplications of one run: {shown}")
     lines.append(
-        f"file: {facts.file_bytes / 1e6:.3f} MB, of which weights in bits take "
-        f"{facts.binary_weight_bytes / 1e6:.3f} MB"
+        f"file: {units.size(facts.file_bytes)}, of which weights in bits take "
+        f"{units.size(facts.binary_weight_bytes)}"
     )
     return printable_lines(lines)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from larq_engine.command_line.files import check_destination, check_is_tflite
 from larq_engine.command_line.names import split_names
+from larq_engine.python import units
 from larq_engine.python.text_table import printable
 from larq_engine.python.whole_files import write_files
 
@@ -130,7 +131,7 @@ def _run(arguments: argparse.Namespace) -> None:
     write_files({output: placed, report: placed.placement.to_json().encode()})
     print("\n\n".join(tables))
     for path in (output, report):
-        print(printable(f"wrote {path}: {path.stat().st_size} bytes"))
+        print(printable(f"wrote {path}: {units.size(path.stat().st_size)}"))
 
 
 def _verify(

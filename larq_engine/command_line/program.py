@@ -1,7 +1,9 @@
 """Chooses the sub-command, and turns its exceptions into one line and an exit code."""
 
 import argparse
+import codecs
 import difflib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -35,6 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         SystemExit: With code 2 for arguments that make no sense, 0 for --help and --version.
     """
     arguments = _make_parser().parse_args(argv)
+    _print_all_letters()
     try:
         arguments.run(arguments)
         sys.stdout.flush()
@@ -51,6 +54,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _INTERRUPTED
     return 0
+
+
+def _print_all_letters() -> None:
+    """Makes the output replace letters that its encoding lacks, such as the µ of microseconds."""
+
+    def replace(error: UnicodeError) -> tuple[str, int]:
+        if not isinstance(error, UnicodeEncodeError):
+            raise error
+        return ("u" if error.object[error.start] == "µ" else "?"), error.start + 1
+
+    codecs.register_error("larq_engine", replace)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="larq_engine")
 
 
 class _Parser(argparse.ArgumentParser):

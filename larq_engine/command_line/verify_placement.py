@@ -19,8 +19,8 @@ from larq_engine.python.library import TRANSFER
 from larq_engine.python.profile import HOST, ProfileRow
 from larq_engine.python.text_table import align_columns
 
-_COLUMNS = ("#", "operator", "layer", "device", "predicted", "measured")
-_NUMBERS = ("#", "predicted", "measured")
+_COLUMNS = ("#", "operator", "layer", "device", "predicted ms", "measured ms")
+_NUMBERS = ("#", "predicted ms", "measured ms")
 _RUNS = 100
 # Number of the main graph; -1 if the host does not tell the graph.
 _MAIN = (-1, 0)
@@ -99,7 +99,7 @@ def verify(model: bytes, placement: Placement) -> str:
     rest = table.ms_per_run - sum(_sum(some, table.runs) for some in steps.values())
     rows.append(("", "the rest, and moves", "", "", f"{others:.4f}", f"{rest:.4f}"))
     total = f"{placement.seconds * 1e3:.4f}", f"{table.ms_per_run:.4f}"
-    rows.append(("", "sum, in ms, the engine's clock running", "", "", *total))
+    rows.append(("", "sum, the engine's clock running", "", "", *total))
     return "\n".join(align_columns(_COLUMNS, rows, _NUMBERS))
 
 

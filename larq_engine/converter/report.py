@@ -12,6 +12,7 @@ from larq_engine.converter.options import Options
 from larq_engine.converter.quantizer.results import Int8Report
 from larq_engine.converter.rules_binary import why_not_binary
 from larq_engine.converter.weights import WEIGHTED_KINDS
+from larq_engine.python import units
 from larq_engine.python.text_table import (
     align_columns,
     counted,
@@ -23,7 +24,7 @@ from larq_engine.python.text_table import (
 BINARY, WEIGHTS, INT8, FLOAT = "binary", "weights only", "int8", "float"
 
 
-_TITLES = ("layer", "was", "became", "bits in x weight -> out", "KB before", "KB after")
+_TITLES = ("layer", "was", "became", "bits in x weight -> out", "kB before", "kB after")
 _NUMBERS = _TITLES[4:]
 
 # Layers named with each reason in the text; the table above has all of them.
@@ -154,8 +155,8 @@ def _is_padded(layer: LayerReport) -> bool:
 
 
 def _describe_padding(layer: LayerReport) -> str:
-    sizes = (layer.bytes_after / 1e3, layer.bytes_of_bits / 1e3)
-    return f"- {layer.name}: {sizes[0]:.1f} KB for {sizes[1]:.1f} KB of bits: {layer.padding}."
+    after, bits = units.size(layer.bytes_after), units.size(layer.bytes_of_bits)
+    return f"- {layer.name}: {after} for {bits} of bits: {layer.padding}."
 
 
 def _rows(report: ConversionReport) -> list[tuple[str, ...]]:
@@ -170,7 +171,7 @@ def _rows(report: ConversionReport) -> list[tuple[str, ...]]:
 def _summary(report: ConversionReport) -> str:
     return (
         f"{counted(len(report.layers), 'layer')}: {report.summarize()}. "
-        f"{report.size_before / 1e6:.2f} MB before, {report.size_after / 1e6:.2f} MB after."
+        f"{units.size(report.size_before)} before, {units.size(report.size_after)} after."
     )
 
 

@@ -16,6 +16,7 @@ from larq_engine.placing.placement import (
     SecondHalf,
     cost_of,
     run_name,
+    unit_of,
 )
 from larq_engine.placing.problem import moves_of
 from larq_engine.placing.profile import Device, Profile
@@ -266,7 +267,7 @@ def _ops(
 
 
 def _elsewhere(costs: Costs, op: int, device: int, more: float | None, objective: str) -> Elsewhere:
-    unit = {"energy": "J", "edp": "J s"}.get(objective, "s")
+    unit = unit_of(objective)
     name, title = costs.devices[device].name, costs.devices[device].called
     entry = costs.measured[op][device]
     if entry is None:

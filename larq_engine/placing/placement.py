@@ -8,6 +8,7 @@ from typing import Any
 from larq_engine.placing.device_names import device_title, memory_title
 from larq_engine.placing.profile import ModelIdentity
 from larq_engine.placing.unplaced import Unplaced, Verified
+from larq_engine.python import units
 from larq_engine.python.devices import HOST, is_known
 from larq_engine.python.text_table import align_columns, counted, printable
 
@@ -39,7 +40,7 @@ class SecondHalf:
     def text(self) -> str:
         return (
             f"{self.of - self.channels} of {self.of} channels at the same time on "
-            f"{device_title(self.device)}, which saves {_time(self.saved)} in all"
+            f"{device_title(self.device)}, which saves {units.seconds(self.saved)} in all"
         )
 
 
@@ -96,7 +97,7 @@ class Elsewhere:
             return f"not measured on {self.title}"
         if self.more is None:
             return f"{_time(self.seconds)} on {self.title}"
-        change = _time(abs(self.more)) if self.unit == "s" else f"{abs(self.more):.4g} {self.unit}"
+        change = units.amount(abs(self.more), self.unit)
         change += " less" if self.more < 0 else " more"
         return f"{_time(self.seconds)} on {self.title}; there alone it costs {change} in all"
 
@@ -244,6 +245,11 @@ def cost_of(objective: str, seconds: float | None, joules: float | None) -> floa
     return seconds
 
 
+def unit_of(objective: str) -> str:
+    """Returns the unit of what an objective makes least."""
+    return {"energy": "J", "edp": "J s"}.get(objective, "s")
+
+
 _COLUMNS = ("#", "operator", "layer", "device", "kernel", "time", "why")
 _NUMBERS = ("#", "time")
 
@@ -266,7 +272,7 @@ def _lines(placement: Placement) -> list[str]:
     lines += [*align_columns(_COLUMNS, rows, _NUMBERS), ""]
     lines += [
         f"move {move.value}: {memory_title(move.source)} to {memory_title(move.target)}, "
-        f"{move.bytes} bytes, {_time(move.seconds)}"
+        f"{units.size(move.bytes)}, {units.seconds(move.seconds)}"
         for move in placement.moves
     ]
     proof = "proven the best"
@@ -274,7 +280,7 @@ def _lines(placement: Placement) -> list[str]:
         bound = placement.bound
         if placement.objective in ("latency", "throughput"):
             bound = placement.expected(bound)
-        proof = f"none is below {bound:.4g}"
+        proof = f"none is below {units.amount(bound, unit_of(placement.objective))}"
     lines += [
         f"{run_name(placement.batch, placement.threads)}: {GOALS[placement.objective]}, {proof} "
         f"({placement.way})",
@@ -288,7 +294,7 @@ def _lines(placement: Placement) -> list[str]:
     unplaced = placement.unplaced
     if unplaced is not None:
         called = device_title(unplaced.device)
-        lines.append(f"measured: {called}, without a placement: {_time(unplaced.seconds)}")
+        lines.append(f"measured: {called}, without a placement: {units.seconds(unplaced.seconds)}")
     if placement.busy:
         lines.append(f"busy machine: the profile's times are doubtful ({placement.busy})")
     return [printable(line) for line in lines]
@@ -305,26 +311,26 @@ def _gain(placement: Placement) -> str:
     verified, gain = placement.verified, placement.gain
     if verified is not None:
         return (
-            f"{_time(verified.seconds)} placed, {_time(verified.unplaced_seconds)} without: "
-            f"{verified.text}"
+            f"{units.seconds(verified.seconds)} placed, "
+            f"{units.seconds(verified.unplaced_seconds)} without: {verified.text}"
         )
-    time = _time(placement.expected(placement.seconds))
+    time = units.seconds(placement.expected(placement.seconds))
     if gain is None:
         return f"{time}, predicted"
     assert placement.unplaced is not None
     return (
         f"{time}, predicted: {gain:.2f}x as fast as without a placement "
-        f"({_time(placement.unplaced.seconds)}, measured)"
+        f"({units.seconds(placement.unplaced.seconds)}, measured)"
     )
 
 
 def _bill(placement: Placement, seconds: float | None, joules: float | None) -> str:
-    time = "cannot be" if seconds is None else _time(placement.expected(seconds))
-    return time if joules is None else f"{time}, {joules:.4g} J"
+    time = "cannot be" if seconds is None else units.seconds(placement.expected(seconds))
+    return time if joules is None else f"{time}, {units.joules(joules)}"
 
 
 def _time(seconds: float | None) -> str:
-    return "unknown" if seconds is None else f"{seconds * 1e3:.4g} ms"
+    return "unknown" if seconds is None else units.seconds(seconds)
 
 
 def _on(device: str, kernel: str | None) -> str:

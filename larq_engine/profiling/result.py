@@ -13,6 +13,7 @@ from larq_engine.profiling.measured_rows import (
     short_ranges,
 )
 from larq_engine.profiling.rows import Share
+from larq_engine.python import units
 from larq_engine.python.profile import Columns, RowTable
 from larq_engine.python.text_table import align_columns, counted, printable, printable_lines
 
@@ -69,7 +70,7 @@ class ProfileResult(RowTable[MeasuredRow]):
         """Describes in one line the whole model on each device."""
         profile = self.profile
         wholes = [
-            f"{total.seconds.median * 1e3:.4g} ms on {profile.called_as_whole(total.device)}"
+            f"{units.seconds(total.seconds.median)} on {profile.called_as_whole(total.device)}"
             + (f", batch {total.batch}" if len(profile.batches()) > 1 else "")
             + (f", {counted(total.threads, 'thread')}" if len(profile.threads()) > 1 else "")
             for total in profile.totals
@@ -80,7 +81,8 @@ class ProfileResult(RowTable[MeasuredRow]):
 
     def _heading(self) -> str:
         profile = self.profile
-        lines = [f"model: {profile.model.name}, {profile.model.bytes} bytes"]
+        size = "" if profile.model.bytes is None else f", {units.size(profile.model.bytes)}"
+        lines = [f"model: {profile.model.name}{size}"]
         lines += [f"{device.called}: {device.title} ({device.name})" for device in profile.devices]
         lines += [f"energy: {profile.energy}", f"noise: {self.noise}", ""]
         return printable_lines(lines)
@@ -120,4 +122,4 @@ def _share(profile: Profile, share: Share) -> tuple[str, ...]:
 
 
 def _link(link: Link) -> str:
-    return f"{link.way}: {link.seconds * 1e6:.1f} us and {link.bytes_per_second / 1e9:.3g} GB/s"
+    return f"{link.way}: {units.seconds(link.seconds)} and {units.rate(link.bytes_per_second)}"

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias, TypeVar, overload
 
+from larq_engine.python import units
 from larq_engine.python.frames import make_frame
 from larq_engine.python.text_table import align_columns, counted, format_html, printable_lines
 
@@ -141,7 +142,7 @@ class ProfileTable(RowTable[ProfileRow]):
         return _PLACED_TITLES, [_placed_cells(row) for row in self.rows], _NUMBERS
 
     def _summary(self) -> str:
-        return f"{self.ms_per_run:.3f} ms per run, mean of {self.runs} runs"
+        return f"{units.seconds(self.ms_per_run / 1e3)} per run, mean of {self.runs} runs"
 
 
 def _cells(row: ProfileRow) -> tuple[str, ...]:

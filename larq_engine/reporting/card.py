@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from larq_engine.placing.profile import Total
-from larq_engine.reporting import units
+from larq_engine.python import units
 from larq_engine.reporting.study import OpStudy, Study
 
 _OTHER_KINDS = 3  # kinds of operators that are named beside the one with the most time

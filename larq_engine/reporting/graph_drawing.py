@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from larq_engine.reporting import units
+from larq_engine.python import units
 from larq_engine.reporting.drawing import (
     Box,
     Curve,

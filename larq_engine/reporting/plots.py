@@ -1,7 +1,8 @@
 """Makes the drawings of a report."""
 
 from larq_engine.placing.profile import Timing, Total
-from larq_engine.reporting import card, tables, units
+from larq_engine.python import units
+from larq_engine.reporting import card, tables
 from larq_engine.reporting.charts import Bar, Bars, Series, draw_bars, draw_curves
 from larq_engine.reporting.drawing import Drawing
 from larq_engine.reporting.graph_drawing import draw_graph

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from larq_engine.python import units
 from larq_engine.python.text_table import counted
-from larq_engine.reporting import card, svg, tables, units
+from larq_engine.reporting import card, svg, tables
 from larq_engine.reporting.drawing import Drawing
 from larq_engine.reporting.markup import Content, Markup, element
 from larq_engine.reporting.palette import device_role, device_symbol

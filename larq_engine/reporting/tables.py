@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from larq_engine.placing.device_names import memory_title
-from larq_engine.placing.placement import GOALS, Placement
+from larq_engine.placing.placement import GOALS, Placement, unit_of
 from larq_engine.placing.profile import Measurement, Timing
-from larq_engine.reporting import units
+from larq_engine.python import units
 from larq_engine.reporting.study import OpStudy, Study
 
 Row = tuple[str, ...]
@@ -67,8 +67,7 @@ def _proof(placement: Placement) -> str:
     bound = placement.bound
     proof = "proven the best"
     if bound is not None:
-        unit = {"energy": "J", "edp": "J s"}.get(placement.objective, "s")
-        proof = f"none can be below {_amount(bound, unit)}"
+        proof = f"none can be below {units.amount(bound, unit_of(placement.objective))}"
     way = f" ({placement.way})" if placement.way else ""
     return f"for {GOALS.get(placement.objective, placement.objective)}; {proof}{way}"
 
@@ -260,13 +259,7 @@ def _more(op: OpStudy, entry: Measurement) -> str:
         return ""
     other = op.elsewhere[entry.device]
     assert other.more is not None
-    return f"{'-' if other.more < 0 else '+'}{_amount(abs(other.more), other.unit)}"
-
-
-def _amount(amount: float, unit: str) -> str:
-    """Formats an amount of the objective."""
-    known = {"s": units.seconds, "J": units.joules}
-    return known[unit](amount) if unit in known else f"{amount:.3g} {unit}"
+    return f"{'-' if other.more < 0 else '+'}{units.amount(abs(other.more), other.unit)}"
 
 
 def splits(study: Study) -> Table:

@@ -4,12 +4,13 @@ import numpy as np
 
 import larq_engine
 from larq_engine.command_line import main
+from larq_engine.python import units
 
 
 def test_the_example_is_a_binary_model_that_runs(tmp_path, rng, capsys):
     path = tmp_path / "example.tflite"
     assert main(["example", "-o", str(path)]) == 0
-    assert capsys.readouterr().out == f"{path}: {path.stat().st_size / 1e3:.1f} KB\n"
+    assert capsys.readouterr().out == f"{path}: {units.size(path.stat().st_size)}\n"
     images = rng.standard_normal((3, 96, 96, 3)).astype(np.float32)
     model = larq_engine.Interpreter(path)
     scores = model.predict(images)

@@ -9,6 +9,7 @@ import pytest
 
 from larq_engine.command_line import main
 from larq_engine.command_line.model_facts import collect_facts, find_claims
+from larq_engine.python import units
 from larq_engine.python.library import nodes_of
 from larq_engine.python.session import Session
 from larq_engine.python.tensors import random_data
@@ -221,8 +222,8 @@ def test_the_table(tmp_path, capsys):
         "on this machine the plug-in runs 2 operators: 1 LceQuantize, 1 LceBconv2d",
         "on this machine the host runs 1 operator: 1 MEAN",
         "  no operator that the plug-in takes reads its result: 2 MEAN",
-        "multiplications of one run: 57.60 million binary, 0.00 million float",
-        f"file: {path.stat().st_size / 1e6:.3f} MB, of which weights in bits take 0.005 MB",
+        "multiplications of one run: 57.6 M binary, 0 float",
+        f"file: {units.size(path.stat().st_size)}, of which weights in bits take 4.61 kB",
     ]
 
 

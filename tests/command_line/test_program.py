@@ -1,5 +1,6 @@
 """Tests exit codes and errors: 2 for arguments, 1 and one line for models and files."""
 
+import os
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ import pytest
 import larq_engine
 from larq_engine.command_line import main
 from tests.command_line.models import float_model
+from tests.reporting.profiles import write_pair
 
 
 def _run(*arguments: object, **options: object) -> "subprocess.CompletedProcess[str]":
@@ -37,6 +39,17 @@ def test_arguments_that_make_no_sense(arguments, capsys):
         main(arguments)
     assert caught.value.code == 2
     assert capsys.readouterr().err.startswith("usage: larq-engine")
+
+
+def test_letters_that_the_output_lacks_are_replaced(tmp_path):
+    profile, _ = write_pair(tmp_path)
+    texts = {
+        encoding: _run("report", profile, env={**os.environ, "PYTHONIOENCODING": encoding})
+        for encoding in ("ascii", "utf-8")
+    }
+    assert [shown.returncode for shown in texts.values()] == [0, 0]
+    assert texts["utf-8"].stdout.count("µ") > 9
+    assert texts["ascii"].stdout == texts["utf-8"].stdout.replace("µ", "u")
 
 
 @pytest.mark.parametrize(

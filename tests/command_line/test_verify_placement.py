@@ -50,7 +50,7 @@ def test_what_a_step_absorbs_is_in_its_row(batch):
 def test_nodes_of_other_graphs_are_those_of_their_caller():
     placed = _placed(branch_model())
     rows = _rows(placed)
-    assert list(rows) == ["1", "the rest, and moves", "sum, in ms, the engine's clock running"]
+    assert list(rows) == ["1", "the rest, and moves", "sum, the engine's clock running"]
     (called,) = (op for op in placed.placement.ops if op.op == "IF")
     assert _predicted(rows["the rest, and moves"]) == pytest.approx(called.seconds * 1e3, abs=6e-5)
 

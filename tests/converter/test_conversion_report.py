@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from larq_engine.converter.api import convert_tflite
+from larq_engine.python import units
 from tests.converter.graphs import Net, signs
 
 
@@ -26,7 +27,7 @@ def test_padding_of_words_is_told(channels, words, text, rng):
     assert layer.bytes_after == 64 * 9 * words * 4
     assert layer.bytes_of_bits == 64 * 9 * channels / 8
     assert text in layer.padding
-    line = f"{layer.bytes_after / 1e3:.1f} KB for {layer.bytes_of_bits / 1e3:.1f} KB of bits"
+    line = f"{units.size(layer.bytes_after)} for {units.size(layer.bytes_of_bits)} of bits"
     assert line in str(report) and layer.padding in str(report)
     assert json.loads(report.to_json())["layers"][0]["padding"] == layer.padding
 

@@ -12,6 +12,7 @@ import pytest
 import larq_engine
 from larq_engine.command_line import main
 from larq_engine.converter import schema
+from larq_engine.python import units
 from tests import oracle
 from tests.command_line.models import float_model
 from tests.model_builder import PADDING, add_weights, bconv_model, bconv_options
@@ -187,7 +188,7 @@ def test_the_command_lists_layers_and_arrays(tmp_path, capsys, rng):
         *["layer0.weights,", "layer0.multiplier,", "layer0.bias"],
     ]
     size = (tmp_path / "weights.npz").stat().st_size
-    assert lines[-1] == f"{tmp_path / 'weights.npz'}: {size / 1e3:.1f} KB"
+    assert lines[-1] == f"{tmp_path / 'weights.npz'}: {units.size(size)}"
 
 
 def test_a_model_without_binary_layers():

@@ -211,7 +211,7 @@ def test_a_prediction_is_on_the_scale_of_what_the_whole_model_took() -> None:
     assert placement.gain == pytest.approx(2e-4 / placement.seconds)
     assert placement.expected(placement.seconds) * placement.gain == pytest.approx(1.5e-4)
     first = str(placement).splitlines()[0]
-    assert first.endswith("x as fast as without a placement (0.15 ms, measured)")
+    assert first.endswith("x as fast as without a placement (150 µs, measured)")
     assert f"{placement.gain:.2f}x" in first
 
 

@@ -176,7 +176,7 @@ def test_what_is_shared_is_told() -> None:
     whole = {other.device: other.more for other in placement.ops[1].elsewhere}
     assert whole["cpu"] == pytest.approx(split.saved)
     assert whole["cuda"] == pytest.approx(3e-4 + 1.04e-6 - 1.5e-4 - 1.01e-6)
-    text = "32 of 128 channels at the same time on engine, GPU, which saves 0.04749 ms in all"
+    text = "32 of 128 channels at the same time on engine, GPU, which saves 47.5 µs in all"
     assert text in str(placement) and text in placement.ops[1].reason
     assert "of cpu+of cuda" in str(placement)
     read = json.loads(placement.to_json())["ops"]

@@ -135,7 +135,7 @@ def test_the_table_as_text():
         "LceQuantize   q                          2   0.5000  10.0",
         "LceBconv2d    conv/y         k           2   2.5000  50.0     4.0",
         "host runtime  2 ADD, 1 MEAN              2   2.0000  40.0",
-        "5.000 ms per run, mean of 2 runs",
+        "5.00 ms per run, mean of 2 runs",
     ]
 
 

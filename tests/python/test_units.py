@@ -2,7 +2,7 @@
 
 import pytest
 
-from larq_engine.reporting import units
+from larq_engine.python import units
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,5 @@ def test_others():
     assert units.rate(1.2e10) == "12.0 GB/s"
     assert units.joules(0.0023) == "2.30 mJ"
     assert units.times(1.125) == "1.12x"
+    assert units.amount(0.0023, "J") == "2.30 mJ"
+    assert units.amount(0.00234, "J s") == "0.00234 J s"

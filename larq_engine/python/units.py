@@ -1,4 +1,8 @@
-"""Formats numbers for people: three digits and a unit."""
+"""Formats numbers for people: three digits and a unit.
+
+Sentences and cells have numbers with their unit. A column whose numbers all have one unit names it
+in its title instead.
+"""
 
 _SMALL = ((1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
 _LARGE = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
@@ -12,6 +16,12 @@ def seconds(value: float) -> str:
 def joules(value: float) -> str:
     """Formats joules, as "12.3 mJ"."""
     return _scaled(value, "J", _SMALL)
+
+
+def amount(value: float, unit: str) -> str:
+    """Formats an amount of any unit; seconds and joules with a prefix."""
+    known = {"s": seconds, "J": joules}
+    return known[unit](value) if unit in known else f"{value:.3g} {unit}"
 
 
 def size(value: float) -> str:
