@@ -6,6 +6,7 @@ import difflib
 import io
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,7 +40,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _make_parser().parse_args(argv)
     _print_all_letters()
     try:
-        arguments.run(arguments)
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            arguments.run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader of the output has seen enough (`larq-engine inspect MODEL
@@ -121,6 +124,11 @@ def _make_parser() -> argparse.ArgumentParser:
     ):
         command.add_parser(commands)
     return parser
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Shows a warning in one line, without the place in the code where it was raised."""
+    print(f"larq-engine: warning: {printable(str(message))}", file=sys.stderr)
 
 
 def _describe(error: Exception) -> str:

@@ -75,7 +75,8 @@ def profile(
         devices: One or some of "cpu" (this engine), "host" (the host's own operators), "cuda" and
             "cuda:N"; None: the CPU, the host and the first GPU, if there is one. The host is
             always measured: it computes what no other device can.
-        threads: The number of threads, or several numbers, each measured.
+        threads: The number of threads, or several numbers, each measured. If the process may use
+            fewer CPUs, that many run and are reported, and there is a warning.
         kernels: "auto" for the kernel that the engine chooses; "all", or names of kernels, which
             are measured beside that one.
         batch: The number of samples at once, or several numbers; the one that the model declares

@@ -11,6 +11,7 @@ from larq_engine.profiling.run_config import AUTO, RunConfig
 from larq_engine.python import library
 from larq_engine.python.devices import ACCELERATORS, CPU, HOST
 from larq_engine.python.model_file import read_model
+from larq_engine.python.thread_count import running_threads, warn_of_fewer_threads
 
 ALL = "all"
 
@@ -24,7 +25,7 @@ class Request:
         name: The model's name.
         devices: Names of the devices in order, including the host.
         gpus: Titles of the devices that are GPUs.
-        threads: Numbers of threads.
+        threads: Numbers of threads that run.
         kernels: Names of kernels that are measured beside the engine's choice.
         batches: Numbers of samples; empty for the batch that the model declares.
     """
@@ -59,8 +60,10 @@ class Request:
                     for row in ACCELERATORS
                     if row.name in device
                 ]
+                if isinstance(devices, str) and "," in devices:
+                    hints = [f"; as in devices={devices.split(',')}"]
                 raise ValueError(
-                    f"devices: expected some of {', '.join(known)}, got '{device}'" + "".join(hints)
+                    f"devices: expected some of {', '.join(known)}, got {device!r}" + "".join(hints)
                 )
         gpus = {
             name: found[name if name in found else f"{name}:0"]
@@ -72,7 +75,7 @@ class Request:
             name=Path(model).name if isinstance(model, (str, os.PathLike)) else "model",
             devices=tuple(dict.fromkeys([*wanted, HOST])),
             gpus=gpus,
-            threads=_numbers("threads", threads, 256),
+            threads=_threads(threads),
             kernels=_parse_kernels(kernels),
             batches=() if batches is None else _numbers("batch", batches, 1 << 20),
         )
@@ -89,12 +92,25 @@ class Request:
                         yield RunConfig(device, threads, kernel)
 
 
+def _threads(asked: int | Sequence[int]) -> tuple[int, ...]:
+    """Returns the numbers of threads that run, each once."""
+    numbers = _numbers("threads", asked, 256)
+    # The calls between the user's and this one are `profile`, `Request.parse` and `_threads`.
+    warn_of_fewer_threads("threads", max(numbers), stacklevel=4)
+    return tuple(dict.fromkeys(map(running_threads, numbers)))
+
+
 def _numbers(name: str, values: int | Sequence[int], most: int) -> tuple[int, ...]:
-    found = [*dict.fromkeys(values)] if isinstance(values, Iterable) else [values]
+    found: list[Any] = [values]
+    if isinstance(values, Iterable) and not isinstance(values, (str, bytes)):
+        found = [*dict.fromkeys(values)]
     wrong = [v for v in found if isinstance(v, bool) or not isinstance(v, int) or not 0 < v <= most]
     if wrong or not found:
         got = repr(wrong[0]) if wrong else "none"
-        raise ValueError(f"{name}: expected whole numbers from 1 to {most}, got {got}")
+        raise ValueError(
+            f"{name}: expected a whole number from 1 to {most}, or a list of them, got {got}; as "
+            f"in {name}=[1, 2]"
+        )
     return tuple(found)
 
 

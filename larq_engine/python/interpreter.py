@@ -21,6 +21,7 @@ from larq_engine.python.progress import ProgressBar
 from larq_engine.python.session import DeviceMemory, Session
 from larq_engine.python.tensors import Array, Shape, TensorInfo, join, random_data
 from larq_engine.python.text_table import counted, printable
+from larq_engine.python.thread_count import running_threads, warn_of_fewer_threads
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ class Interpreter:
 
     Args:
         model: The path of a .tflite file, or its content, as bytes or anything with a buffer.
-        num_threads: Threads for one run, but no more than there are CPUs for the process.
+        num_threads: Threads for one run. If the process may use fewer CPUs, that many run, and
+            there is a warning.
         kernel: "auto" for the engine's choice; "reference" or the name of a kernel for tests and
             measurements.
         fuse: Whether the plug-in also computes float operators next to the binarized ones. Results
@@ -99,6 +101,7 @@ class Interpreter:
             **({} if device is None else {"device": device}),
             placement=placement,
         )
+        warn_of_fewer_threads("num_threads", threads, stacklevel=2)
         self._locked = LockedSession(session)
         self._pipeline = Pipeline(self._locked)
         self._adopt(session.declared_inputs, session.declared_outputs)
@@ -134,7 +137,7 @@ class Interpreter:
             for infos in (self._inputs, self._outputs)
         ]
         device = options.get("device", "cpu")
-        threads = counted(options["num_threads"], "thread")
+        threads = counted(running_threads(options["num_threads"]), "thread")
         return printable(
             f"<Interpreter of {len(content)} bytes on {device}, {threads}: {sides[0]} to "
             f"{sides[1]}>"

@@ -8,6 +8,7 @@ from typing import Any
 from larq_engine.python import host, library
 from larq_engine.python.errors import host_errors
 from larq_engine.python.tensors import Shape
+from larq_engine.python.thread_count import running_threads
 
 # Doublings of an open size, up to 1,024: larger than the images that networks are made for.
 _DOUBLINGS = 10
@@ -41,7 +42,7 @@ class OpenModel:
             self.interpreter: host.HostInterpreter = module.Interpreter(
                 model_content=content,
                 # The plug-in limits its own threads to the same number.
-                num_threads=min(num_threads, library.usable_cpus()),
+                num_threads=running_threads(num_threads),
                 experimental_delegates=[] if options is None else [self._delegate],
             )
 

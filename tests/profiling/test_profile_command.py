@@ -10,6 +10,7 @@ import pytest
 
 from larq_engine.command_line import main
 from larq_engine.placing.profile_file import read_profile
+from larq_engine.python import library
 from tests.profiling.models import NODES, small_model
 
 
@@ -69,6 +70,15 @@ def test_models_that_are_none(tmp_path, capsys):
     assert _run(tmp_path / "a.tflite", "-o", tmp_path / "out.json") == 1
     assert "a.tflite' (4 bytes)" in capsys.readouterr().err
     assert not (tmp_path / "out.json").exists()
+
+
+def test_threads_that_do_not_run_are_warned_of_in_a_line(model, monkeypatch, capsys):
+    monkeypatch.setattr(library, "usable_cpus", lambda: 1)
+    assert _run(model, "--threads", "64") == 0
+    assert (
+        "larq-engine: warning: threads: expected no more threads than CPUs that this process "
+        "may use, got 64; 1 thread will run\n" in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize("value", ["0", "a", "1,", "-1", "1.5"])

@@ -218,10 +218,12 @@ def test_batches_are_multiples_of_the_models():
         ({"devices": ["tpu"]}, "devices: expected some of cpu, host.*, got 'tpu'"),
         ({"kernels": ["bgemm_x"]}, "kernels: expected auto, all or some of bgemm_.*got 'bgemm_x'"),
         ({"devices": "tpu"}, "devices: expected some of cpu, host.*, got 'tpu'"),
-        ({"threads": 0}, "threads: expected whole numbers from 1 to 256, got 0"),
-        ({"threads": [0]}, "threads: expected whole numbers from 1 to 256, got 0"),
-        ({"threads": []}, "threads: expected whole numbers from 1 to 256, got none"),
-        ({"batch": [1.5]}, "batch: expected whole numbers from 1 to .*, got 1.5"),
+        ({"devices": "cpu,host"}, r"got 'cpu,host'; as in devices=\['cpu', 'host'\]"),
+        ({"threads": "1,2"}, r"threads: expected .*, got '1,2'; as in threads=\[1, 2\]"),
+        ({"threads": 0}, "threads: expected a whole number from 1 to 256, or a list of .*, got 0"),
+        ({"threads": [0]}, "threads: expected a whole number from 1 to 256, .*, got 0"),
+        ({"threads": []}, "threads: expected a whole number from 1 to 256, .*, got none"),
+        ({"batch": [1.5]}, "batch: expected a whole number from 1 to .*, got 1.5"),
         ({"rounds": 0}, "rounds: expected a whole number from 1 on, got 0"),
         ({"rounds": 1.5}, "rounds: expected a whole number from 1 on, got 1.5"),
         ({"runtime": "none"}, "runtime: expected one of"),
@@ -231,6 +233,17 @@ def test_batches_are_multiples_of_the_models():
 def test_what_cannot_be_meant(options, said):
     with pytest.raises(ValueError, match=said):
         _profile(**options)
+
+
+def test_threads_that_do_not_run_are_not_reported(monkeypatch):
+    monkeypatch.setattr(library, "usable_cpus", lambda: 2)
+    with pytest.warns(
+        UserWarning, match="threads: expected .*, got 64; 2 threads will run"
+    ) as told:
+        profile = _profile(threads=[2, 64]).profile
+    assert profile.threads() == [2]
+    assert {total.threads for total in profile.totals} == {2}
+    assert [warning.filename for warning in told] == [__file__], "the user's line"
 
 
 def test_no_more_is_open_at_a_time_than_there_is_memory_for(monkeypatch):

@@ -1,6 +1,7 @@
 """Interpreters have properties, take every form of input and any batch, and can be resized."""
 
 import io
+import pickle
 import re
 import threading
 import tracemalloc
@@ -505,6 +506,18 @@ def test_num_threads_reaches_the_host_and_the_plugin(make, monkeypatch):
     monkeypatch.setattr(library, "usable_cpus", lambda: 2)
     make(lce_model())
     assert seen == [3, 3, 3, 2], "the plug-in looks for itself, the host does not"
+
+
+@pytest.mark.parametrize("make", [larq_engine.Interpreter, LceInterpreter])
+def test_threads_that_do_not_run_are_not_reported(make, monkeypatch):
+    monkeypatch.setattr(library, "usable_cpus", lambda: 2)
+    with pytest.warns(UserWarning, match="num_threads: expected .*, got 16; 2 threads will run"):
+        interpreter = make(lce_model(), num_threads=16)
+    assert " on cpu, 2 threads: " in repr(interpreter)
+    monkeypatch.setattr(library, "usable_cpus", lambda: 8)
+    with pytest.warns(UserWarning, match="got 16; 8 threads will run"):
+        copy = pickle.loads(pickle.dumps(interpreter))
+    assert " on cpu, 8 threads: " in repr(copy), "a larger machine runs more of them"
 
 
 def test_num_threads_may_be_any_whole_number():
