@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "larq_engine/benchmark_model/builtin_names.h"
+#include "larq_engine/model_file/builtin.h"
 #include "larq_engine/model_file/walk.h"
 #include "larq_engine/runtime/ops/layer_name.h"
 

@@ -93,7 +93,7 @@ void StringsLieInTheirBuffers(const ModelFile& model) {
   std::vector<bool> is_known(model.buffers.size());  // tensors may share a buffer
   ForEachTensor(model, [&](const GraphPlace& place, size_t index, const FileTensor& tensor) {
     const std::span<const uint8_t> data = DataOf(model, tensor);
-    if (tensor.type != FileType::kString || data.empty() || is_known[tensor.buffer]) return;
+    if (tensor.type != ElementType::kString || data.empty() || is_known[tensor.buffer]) return;
     is_known[tensor.buffer] = true;
     const Flatbuffer words(data);
     const auto word = [&](uint64_t i) { return uint64_t{words.Read<uint32_t>(4 * i, "strings")}; };
@@ -115,15 +115,16 @@ void StringsLieInTheirBuffers(const ModelFile& model) {
 // ---- Quantization ------------------------------------------------------------------------------
 
 struct QuantizedType {
-  FileType type;
+  ElementType type;
   int64_t lowest;
   int64_t highest;
 };
 
 constexpr QuantizedType kQuantizedTypes[] = {
-    {FileType::kInt2, -2, 1},      {FileType::kInt4, -8, 7},   {FileType::kUint4, 0, 15},
-    {FileType::kInt8, -128, 127},  {FileType::kUint8, 0, 255}, {FileType::kInt16, -32768, 32767},
-    {FileType::kUint16, 0, 65535},
+    {ElementType::kInt2, -2, 1},      {ElementType::kInt4, -8, 7},
+    {ElementType::kUint4, 0, 15},     {ElementType::kInt8, -128, 127},
+    {ElementType::kUint8, 0, 255},    {ElementType::kInt16, -32768, 32767},
+    {ElementType::kUint16, 0, 65535},
 };
 
 void ZeroPointsAreOfTheirType(const ModelFile& model) {
@@ -351,7 +352,7 @@ std::vector<int64_t> FindWriters(const ModelFile& model, const FileGraph& graph)
     const bool is_empty =
         std::find(tensor.shape.begin(), tensor.shape.end(), 0) != tensor.shape.end();
     // Hosts do not load texts from outside the file, and crash when an operator reads them.
-    const bool is_text_elsewhere = tensor.is_external && tensor.type == FileType::kString;
+    const bool is_text_elsewhere = tensor.is_external && tensor.type == ElementType::kString;
     if ((IsConstant(model, tensor) && !is_text_elsewhere) || is_empty) writers[i] = kFile;
     if (tensor.is_variable) writers[i] = kHost;
   }

@@ -158,7 +158,7 @@ FileQuantization ReadQuantization(Flatbuffer& file, uint64_t table) {
 FileTensor ReadTensor(Flatbuffer& file, uint64_t table) {
   FileTensor result;
   result.name = file.Text(table, kName);
-  result.type = static_cast<FileType>(file.Scalar<int8_t>(table, kType));
+  result.type = static_cast<ElementType>(file.Scalar<int8_t>(table, kType));
   result.shape = file.Vector<int32_t>(table, kShape);
   result.signature = file.Vector<int32_t>(table, kSignature);
   result.buffer = file.Scalar<uint32_t>(table, kTensorBuffer);
@@ -233,48 +233,6 @@ std::vector<FileName> ReadNames(Flatbuffer& file, uint64_t table, int field) {
 }
 
 }  // namespace
-
-bool IsPool(int kind) {
-  return kind == builtin::kAveragePool2d || kind == builtin::kL2Pool2d ||
-         kind == builtin::kMaxPool2d;
-}
-
-int BitsOf(FileType type) {
-  switch (type) {
-    case FileType::kInt2:
-      return 2;
-    case FileType::kInt4:
-    case FileType::kUint4:
-      return 4;
-    case FileType::kUint8:
-    case FileType::kBool:
-    case FileType::kInt8:
-    case FileType::kFloat8E4m3fn:
-    case FileType::kFloat8E5m2:
-      return 8;
-    case FileType::kFloat16:
-    case FileType::kBfloat16:
-    case FileType::kInt16:
-    case FileType::kUint16:
-      return 16;
-    case FileType::kFloat32:
-    case FileType::kInt32:
-    case FileType::kUint32:
-      return 32;
-    case FileType::kInt64:
-    case FileType::kUint64:
-    case FileType::kFloat64:
-    case FileType::kComplex64:
-      return 64;
-    case FileType::kComplex128:
-      return 128;
-    case FileType::kString:
-    case FileType::kResource:
-    case FileType::kVariant:
-      break;
-  }
-  return 0;
-}
 
 ModelFile ReadModelFile(Flatbuffer& file) {
   ModelFile result;

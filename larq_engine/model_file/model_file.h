@@ -8,54 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "larq_engine/model_file/builtin.h"
+#include "larq_engine/model_file/element_type.h"
 #include "larq_engine/model_file/flatbuffer.h"
 
 namespace larq_engine {
-
-// The file's numbers of types of tensors. A file may have others.
-enum class FileType : int8_t {
-  kFloat32,
-  kFloat16,
-  kInt32,
-  kUint8,
-  kInt64,
-  kString,
-  kBool,
-  kInt16,
-  kComplex64,
-  kInt8,
-  kFloat64,
-  kComplex128,
-  kUint64,
-  kResource,
-  kVariant,
-  kUint32,
-  kUint16,
-  kInt4,
-  kBfloat16,
-  kInt2,
-  kUint4,
-  kFloat8E4m3fn,
-  kFloat8E5m2,
-};
-
-// Returns the bits of a value of this type, or 0 if its values differ in size.
-int BitsOf(FileType type);
-
-// The file's numbers of the operators whose meaning matters to a check.
-namespace builtin {
-constexpr int kAdd = 0, kAveragePool2d = 1, kConv2d = 3, kDepthwiseConv2d = 4, kFullyConnected = 9,
-              kL2Pool2d = 12, kLocalResponseNormalization = 13, kLstm = 16, kMaxPool2d = 17,
-              kReshape = 22, kSvdf = 27, kCustom = 32, kSub = 41, kUnidirectionalSequenceLstm = 44,
-              kBidirectionalSequenceRnn = 46, kSplit = 49, kDelegate = 51,
-              kBidirectionalSequenceLstm = 52, kLess = 58, kGreater = 61, kGreaterEqual = 62,
-              kLessEqual = 63, kTransposeConv = 67, kEqual = 71, kNotEqual = 72,
-              kSquaredDifference = 99, kReverseSequence = 112, kMatrixDiag = 113, kQuantize = 114,
-              kMatrixSetDiag = 115, kBatchMatmul = 126, kConv3d = 132, kVarHandle = 142,
-              kReadVariable = 143, kAssignVariable = 144, kConv3dTranspose = 141;
-}
-
-bool IsPool(int kind);
 
 // Quantization in blocks that share a scale, which is in another tensor.
 struct BlockwiseQuantization {
@@ -87,7 +44,7 @@ struct FileSparsity {
 
 struct FileTensor {
   std::string name = {};
-  FileType type = FileType::kFloat32;
+  ElementType type = ElementType::kFloat32;
   std::vector<int32_t> shape = {};
   std::vector<int32_t> signature = {};
   uint32_t buffer = 0;  // buffer 0 has no data, whatever the file says
@@ -97,9 +54,12 @@ struct FileTensor {
   std::optional<FileSparsity> sparsity = {};
 };
 
+// The number of an input that is absent.
+inline constexpr int32_t kAbsentTensor = -1;
+
 struct FileOperator {
   uint32_t code = 0;
-  std::vector<int32_t> inputs = {};  // -1 if an input is absent
+  std::vector<int32_t> inputs = {};
   std::vector<int32_t> outputs = {};
   std::vector<int32_t> intermediates = {};
   int32_t split_parts = 0;   // for a SPLIT

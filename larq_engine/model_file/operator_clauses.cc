@@ -133,8 +133,8 @@ void HostsCustomOperatorsHaveOptions(const ModelFile& model) {
 void DepthwiseConvolutionsHaveABias(const ModelFile& model) {
   ForEachOperator(model, [&](const GraphPlace& place, size_t index, const FileOperator& op) {
     if (KindOf(model, op) != builtin::kDepthwiseConv2d || op.inputs.size() > 2) return;
-    const FileType type = place.Graph().tensors[static_cast<size_t>(op.inputs[0])].type;
-    if (type != FileType::kInt16) {
+    const ElementType type = place.Graph().tensors[static_cast<size_t>(op.inputs[0])].type;
+    if (type != ElementType::kInt16) {
       Refuse(place.OperatorName(index), "a bias, as it is not of int16", "none",
              "hosts would crash: give zeros");
     }
@@ -156,9 +156,9 @@ void NumericOperatorsHaveNumbers(const ModelFile& model) {
     if (kind == builtin::kCustom || IsOneOf(kind, kOfAnything)) return;
     const auto check = [&](int32_t tensor) {
       if (tensor == kAbsent) return;
-      const FileType type = place.Graph().tensors[static_cast<size_t>(tensor)].type;
-      const bool is_string = type == FileType::kString;
-      const bool is_resource = type == FileType::kResource || type == FileType::kVariant;
+      const ElementType type = place.Graph().tensors[static_cast<size_t>(tensor)].type;
+      const bool is_string = type == ElementType::kString;
+      const bool is_resource = type == ElementType::kResource || type == ElementType::kVariant;
       if ((is_string && !IsOneOf(kind, kOfStrings)) ||
           (is_resource && !IsOneOf(kind, kOfResources))) {
         Refuse(place.OperatorName(index), "tensors of numbers",
@@ -210,8 +210,8 @@ std::vector<int64_t> ReadNumbers(std::span<const uint8_t> data) {
 // Returns the numbers of a constant; returns none if the tensor is computed or has another type.
 std::vector<int64_t> NumbersOf(const ModelFile& model, const FileTensor& tensor) {
   const std::span<const uint8_t> data = DataOf(model, tensor);
-  if (tensor.type == FileType::kInt32) return ReadNumbers<int32_t>(data);
-  if (tensor.type == FileType::kInt64) return ReadNumbers<int64_t>(data);
+  if (tensor.type == ElementType::kInt32) return ReadNumbers<int32_t>(data);
+  if (tensor.type == ElementType::kInt64) return ReadNumbers<int64_t>(data);
   return {};
 }
 
@@ -250,7 +250,7 @@ struct Range {
 
 // Ranges by buffer and type. Operators may share a constant, which may be long, so it is read only
 // once.
-using ConstantRanges = std::map<std::pair<uint32_t, FileType>, std::optional<Range>>;
+using ConstantRanges = std::map<std::pair<uint32_t, ElementType>, std::optional<Range>>;
 
 // Returns the range of the numbers of a constant, if it has any.
 std::optional<Range> RangeOf(const ModelFile& model, const FileTensor& tensor,
@@ -333,9 +333,9 @@ void DiagonalsFitTheirMatrices(const ModelFile& model) {
     const int kind = KindOf(model, op);
     if (kind != builtin::kMatrixDiag && kind != builtin::kMatrixSetDiag) return;
     const auto input = static_cast<size_t>(op.inputs[0]);
-    const FileType type = place.Graph().tensors[input].type;
-    if (BitsOf(type) < BitsOf(FileType::kFloat32) && type != FileType::kInt8 &&
-        type != FileType::kUint8 && type != FileType::kInt16) {
+    const ElementType type = place.Graph().tensors[input].type;
+    if (BitsOf(type) < BitsOf(ElementType::kFloat32) && type != ElementType::kInt8 &&
+        type != ElementType::kUint8 && type != ElementType::kInt16) {
       Refuse(place.OperatorName(index), "values of int8, uint8, int16 or at least 32 bits",
              place.TensorName(input) + " of another type", "hosts would crash: cast them before");
     }
@@ -393,11 +393,11 @@ void StatesAreOfTheirLayersType(const ModelFile& model) {
   ForEachOperator(model, [&](const GraphPlace& place, size_t index, const FileOperator& op) {
     if (!IsOneOf(KindOf(model, op), kRecurrent) || op.inputs.empty()) return;
     const std::vector<FileTensor>& tensors = place.Graph().tensors;
-    if (tensors[static_cast<size_t>(op.inputs[0])].type != FileType::kFloat32) return;
+    if (tensors[static_cast<size_t>(op.inputs[0])].type != ElementType::kFloat32) return;
     for (const int32_t input : op.inputs) {
       if (input == kAbsent) continue;
       const FileTensor& state = tensors[static_cast<size_t>(input)];
-      if (state.is_variable && state.type != FileType::kFloat32) {
+      if (state.is_variable && state.type != ElementType::kFloat32) {
         Refuse(place.OperatorName(index), "a state of float32, as its input is",
                place.TensorName(static_cast<size_t>(input)) + " of another type");
       }
@@ -529,7 +529,7 @@ void CalledGraphsFit(const ModelFile& model) {
       CheckRanks(place, index, given, called);
       if (kind == kWhile && i == 0) {
         if (graph.outputs.size() != 1 ||
-            graph.tensors[static_cast<size_t>(graph.outputs[0])].type != FileType::kBool) {
+            graph.tensors[static_cast<size_t>(graph.outputs[0])].type != ElementType::kBool) {
           Refuse(place.OperatorName(index),
                  "a graph #" + std::to_string(called.graph) + " with one output of a bool",
                  "another");

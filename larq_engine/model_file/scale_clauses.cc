@@ -18,7 +18,7 @@ std::string TextOf(double number) {
 }
 
 bool IsOf8Bits(const FileTensor& tensor) {
-  return tensor.type == FileType::kInt8 || tensor.type == FileType::kUint8;
+  return tensor.type == ElementType::kInt8 || tensor.type == ElementType::kUint8;
 }
 
 // A tensor whose scale hosts use to compute an operator.
@@ -94,8 +94,8 @@ void CheckXnnpack(const Scaled& tensor) {
 void ScalesAreNumbers(const ModelFile& model) {
   ForEachTensor(model, [](const GraphPlace& place, size_t index, const FileTensor& tensor) {
     // No kernel computes with the scale of any other type.
-    const bool is_quantized = BitsOf(tensor.type) <= 16 && tensor.type != FileType::kFloat16 &&
-                              tensor.type != FileType::kBfloat16;
+    const bool is_quantized = BitsOf(tensor.type) <= 16 && tensor.type != ElementType::kFloat16 &&
+                              tensor.type != ElementType::kBfloat16;
     if (!is_quantized || !tensor.quantization.has_value()) return;
     for (const float scale : tensor.quantization->scales) {
       if (!std::isfinite(scale) || scale < 0) {
@@ -126,7 +126,7 @@ void ScalesFitTheirOperators(const ModelFile& model) {
       case builtin::kEqual:
       case builtin::kNotEqual: {
         const FileTensor& first = scaled(op.inputs[0]).Tensor();
-        if (IsOf8Bits(first) || first.type == FileType::kInt16) CheckComparison(inputs());
+        if (IsOf8Bits(first) || first.type == ElementType::kInt16) CheckComparison(inputs());
         return;
       }
       case builtin::kAdd:
@@ -134,13 +134,13 @@ void ScalesFitTheirOperators(const ModelFile& model) {
         const Scaled first = scaled(op.inputs[0]);
         if (IsOf8Bits(first.Tensor())) {
           CheckSum(kind, inputs(), scaled(op.outputs[0]), 1, 20);
-        } else if (first.Tensor().type == FileType::kInt16 && first.Scale().has_value()) {
+        } else if (first.Tensor().type == ElementType::kInt16 && first.Scale().has_value()) {
           CheckSum(kind, inputs(), scaled(op.outputs[0]), 1, 15);
         }
         return;
       }
       case builtin::kSquaredDifference:
-        if (scaled(op.inputs[0]).Tensor().type == FileType::kInt8) {
+        if (scaled(op.inputs[0]).Tensor().type == ElementType::kInt8) {
           CheckSum(kind, inputs(), scaled(op.outputs[0]), 2, 14);
         }
         return;

@@ -15,6 +15,7 @@
 #include "larq_engine/runtime/ops/host_comparison.h"
 #include "larq_engine/runtime/plan/program.h"
 #include "larq_engine/runtime/profile.h"
+#include "larq_engine/runtime/run_event.h"
 
 namespace larq_engine {
 
@@ -100,7 +101,7 @@ struct SegmentRun {
   // Addresses in the device's memory of the program's values that others than this segment use.
   std::span<std::byte* const> places;
   bool profiling;
-  void* host_profiler;  // may be null
+  RunProfiler* profiler;  // may be null
 };
 
 // Operators that a device computes one after another without handing a value to another device in

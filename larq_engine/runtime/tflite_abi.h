@@ -73,38 +73,6 @@ typedef enum TfLiteDelegateFlags : unsigned {
   kTfLiteDelegateFlagsPerOperatorProfiling = 4,
 } TfLiteDelegateFlags;
 
-// Values of TfLiteRegistration::builtin_code: the operators that lie between ours and around them,
-// "see custom_name", and "made by a delegate".
-typedef enum TfLiteBuiltinOperator : unsigned {
-  kTfLiteBuiltinAdd = 0,
-  kTfLiteBuiltinAveragePool2d = 1,
-  kTfLiteBuiltinConcatenation = 2,
-  kTfLiteBuiltinConv2d = 3,
-  kTfLiteBuiltinDepthwiseConv2d = 4,
-  kTfLiteBuiltinDequantize = 6,
-  kTfLiteBuiltinFullyConnected = 9,
-  kTfLiteBuiltinLogistic = 14,
-  kTfLiteBuiltinMaxPool2d = 17,
-  kTfLiteBuiltinMul = 18,
-  kTfLiteBuiltinRelu = 19,
-  kTfLiteBuiltinReluN1To1 = 20,
-  kTfLiteBuiltinRelu6 = 21,
-  kTfLiteBuiltinReshape = 22,
-  kTfLiteBuiltinSoftmax = 25,
-  kTfLiteBuiltinCustom = 32,
-  kTfLiteBuiltinPad = 34,
-  kTfLiteBuiltinMean = 40,
-  kTfLiteBuiltinSub = 41,
-  kTfLiteBuiltinStridedSlice = 45,
-  kTfLiteBuiltinSplit = 49,
-  kTfLiteBuiltinDelegate = 51,
-  kTfLiteBuiltinCast = 53,
-  kTfLiteBuiltinPrelu = 54,
-  kTfLiteBuiltinPadv2 = 60,
-  kTfLiteBuiltinSlice = 65,
-  kTfLiteBuiltinSplitV = 102,
-} TfLiteBuiltinOperator;
-
 typedef enum TfLitePadding : unsigned {
   kTfLitePaddingUnknown = 0,
   kTfLitePaddingSame = 1,
@@ -342,7 +310,7 @@ typedef struct TfLiteRegistration {
   TfLiteStatus (*prepare)(TfLiteContext* context, TfLiteNode* node);
   TfLiteStatus (*invoke)(TfLiteContext* context, TfLiteNode* node);
   const char* (*profiling_string)(const TfLiteContext* context, const TfLiteNode* node);
-  int32_t builtin_code;
+  int32_t builtin_code;  // see model_file/builtin.h
   const char* custom_name;
   int version;
   void* registration_external;
@@ -409,50 +377,6 @@ inline IntArrayPtr MakeIntArray(std::span<const int> values) {
 inline std::span<const int> AsSpan(const TfLiteIntArray* array) {
   if (array == nullptr) return {};
   return {array->data, static_cast<size_t>(array->size)};
-}
-
-inline const char* TypeName(TfLiteType type) {
-  switch (type) {
-    case kTfLiteNoType:
-      return "no type";
-    case kTfLiteFloat32:
-      return "float32";
-    case kTfLiteInt32:
-      return "int32";
-    case kTfLiteUInt8:
-      return "uint8";
-    case kTfLiteInt64:
-      return "int64";
-    case kTfLiteString:
-      return "string";
-    case kTfLiteBool:
-      return "bool";
-    case kTfLiteInt16:
-      return "int16";
-    case kTfLiteComplex64:
-      return "complex64";
-    case kTfLiteInt8:
-      return "int8";
-    case kTfLiteFloat16:
-      return "float16";
-    case kTfLiteFloat64:
-      return "float64";
-    case kTfLiteComplex128:
-      return "complex128";
-    case kTfLiteUInt64:
-      return "uint64";
-    case kTfLiteResource:
-      return "resource";
-    case kTfLiteVariant:
-      return "variant";
-    case kTfLiteUInt32:
-      return "uint32";
-    case kTfLiteUInt16:
-      return "uint16";
-    case kTfLiteInt4:
-      return "int4";
-  }
-  return "a type unknown to larq_engine";
 }
 
 }  // namespace larq_engine

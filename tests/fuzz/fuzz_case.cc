@@ -100,7 +100,7 @@ int64_t ChannelsIn(const GraphOperator& op) {
 
 bool IsUnpackWeights(const GraphOperator& op) { return op.custom_name == "LceUnpackWeights"; }
 
-bool IsOfTheHost(const GraphOperator& op) { return op.builtin_code != kTfLiteBuiltinCustom; }
+bool IsOfTheHost(const GraphOperator& op) { return op.builtin_code != builtin::kCustom; }
 
 // Tells whether the results depend on nothing but the inputs' values: every operator reads tensors
 // that were set before it, packed bits come only from our operators (which leave 0 after the last
@@ -128,13 +128,13 @@ bool IsWellDefined(const Graph& graph) {
         if (!channels.contains(input)) return false;
         out += channels[input];
       }
-      const bool is_depthwise = op.builtin_code == kTfLiteBuiltinDepthwiseConv2d;
-      const bool has_filter = op.builtin_code == kTfLiteBuiltinConv2d || is_depthwise ||
-                              op.builtin_code == kTfLiteBuiltinFullyConnected;
+      const bool is_depthwise = op.builtin_code == builtin::kDepthwiseConv2d;
+      const bool has_filter = op.builtin_code == builtin::kConv2d || is_depthwise ||
+                              op.builtin_code == builtin::kFullyConnected;
       if (has_filter && op.inputs.size() > 1) {
         const std::vector<int>& filter = graph.tensors[op.inputs[1]].shape;
         out = filter.empty() ? 0 : is_depthwise ? filter.back() : filter[0];
-      } else if (op.builtin_code != kTfLiteBuiltinConcatenation && !op.inputs.empty()) {
+      } else if (op.builtin_code != builtin::kConcatenation && !op.inputs.empty()) {
         const int data = graph.tensors[op.inputs[0]].is_constant ? op.inputs.back() : op.inputs[0];
         out = channels[data];
       }

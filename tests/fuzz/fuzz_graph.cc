@@ -66,8 +66,7 @@ constexpr const char* kKeys[] = {"channels_in",  "padding", "pad_values", "strid
                                  "filter_width", "axis",    "pad_left",   "",
                                  "zoom",         "bits",    "bits_in",    "bits_weights"};
 constexpr int kWidths[] = {1, 2, 4, 8};
-constexpr TfLiteBuiltinOperator kRelus[] = {kTfLiteBuiltinRelu, kTfLiteBuiltinReluN1To1,
-                                            kTfLiteBuiltinRelu6};
+constexpr int kRelus[] = {builtin::kRelu, builtin::kReluN1To1, builtin::kRelu6};
 constexpr TfLiteFusedActivation kActivations[] = {kTfLiteActNone, kTfLiteActRelu,
                                                   kTfLiteActReluN1To1, kTfLiteActRelu6};
 
@@ -146,7 +145,7 @@ void AddSlices(ByteSource* bytes, ModelBuilder* builder) {
 
 // Adds one of the host's operators on floats.
 void AddHostOp(ByteSource* bytes, ModelBuilder* builder) {
-  const TfLiteBuiltinOperator binary = bytes->Below(2) == 0 ? kTfLiteBuiltinAdd : kTfLiteBuiltinMul;
+  const int binary = bytes->Below(2) == 0 ? builtin::kAdd : builtin::kMul;
   // The second operand is a tensor of the same shape: a residual, or the last tensor itself.
   std::vector<int> same;
   const Graph graph = builder->Build();
@@ -174,7 +173,7 @@ void AddHostOp(ByteSource* bytes, ModelBuilder* builder) {
       builder->AddFloatPool(MakePool(bytes));
       break;
     case 5:
-      builder->AddBinary(kTfLiteBuiltinSub, bytes->OneOf(kActivations));
+      builder->AddBinary(builtin::kSub, bytes->OneOf(kActivations));
       break;
     case 6: {
       const ConvConfig config = MakeConv(bytes, builder->shape()[3], 1);
@@ -277,9 +276,9 @@ ModelBuilder MakeGood(ByteSource* bytes) {
 // Returns the number of bytes of options before a bool: hosts turn a file's bool into 0 or 1.
 size_t BytesBeforeBool(const GraphOperator& op) {
   switch (op.builtin_code) {
-    case kTfLiteBuiltinFullyConnected:
+    case builtin::kFullyConnected:
       return offsetof(TfLiteFullyConnectedParams, keep_num_dims);
-    case kTfLiteBuiltinStridedSlice:
+    case builtin::kStridedSlice:
       return offsetof(TfLiteStridedSliceParams, offset);
     default:
       return op.builtin_data.size();
@@ -298,7 +297,7 @@ void SpoilBuiltinData(ByteSource* bytes, GraphOperator* op) {
 
 // Changes options of operators that have options; the others' are empty.
 void SpoilOptions(ByteSource* bytes, const ModelBuilder& builder, size_t index, Graph* graph) {
-  if (graph->operators[index].builtin_code != kTfLiteBuiltinCustom) {
+  if (graph->operators[index].builtin_code != builtin::kCustom) {
     SpoilBuiltinData(bytes, &graph->operators[index]);
     return;
   }

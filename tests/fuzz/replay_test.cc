@@ -85,7 +85,7 @@ TEST(FuzzReplay, MadeUpGraphsHaveEveryForm) {
     for (const GraphOperator& op : graph.operators) {
       kinds.insert(op.builtin_code);
       names.insert(op.custom_name);
-      unpacked_filters += op.builtin_code == kTfLiteBuiltinConv2d && op.inputs.size() > 1 &&
+      unpacked_filters += op.builtin_code == builtin::kConv2d && op.inputs.size() > 1 &&
                           op.inputs[1] >= 0 &&
                           graph.tensors[op.inputs[1]].name.starts_with("LceUnpackWeights");
     }
@@ -93,20 +93,19 @@ TEST(FuzzReplay, MadeUpGraphsHaveEveryForm) {
   for (const TfLiteType type : {kTfLiteFloat32, kTfLiteInt8, kTfLiteUInt8, kTfLiteBool}) {
     EXPECT_TRUE(inputs.contains(type)) << type;
   }
-  for (const TfLiteBuiltinOperator kind :
-       {kTfLiteBuiltinAdd, kTfLiteBuiltinMul, kTfLiteBuiltinConcatenation, kTfLiteBuiltinMaxPool2d,
-        kTfLiteBuiltinPrelu, kTfLiteBuiltinRelu, kTfLiteBuiltinSub, kTfLiteBuiltinSplit,
-        kTfLiteBuiltinSplitV, kTfLiteBuiltinSlice, kTfLiteBuiltinStridedSlice}) {
+  for (const int kind : {builtin::kAdd, builtin::kMul, builtin::kConcatenation, builtin::kMaxPool2d,
+                         builtin::kPrelu, builtin::kRelu, builtin::kSub, builtin::kSplit,
+                         builtin::kSplitV, builtin::kSlice, builtin::kStridedSlice}) {
     EXPECT_TRUE(kinds.contains(kind)) << kind;
   }
   const bool convolves_floats = PrefersFloats(SelectFloats(DetectCpuFeatures()));
-  EXPECT_EQ(kinds.contains(kTfLiteBuiltinConv2d), convolves_floats);
-  EXPECT_EQ(kinds.contains(kTfLiteBuiltinDepthwiseConv2d), convolves_floats);
+  EXPECT_EQ(kinds.contains(builtin::kConv2d), convolves_floats);
+  EXPECT_EQ(kinds.contains(builtin::kDepthwiseConv2d), convolves_floats);
   EXPECT_EQ(unpacked_filters > 0, convolves_floats);
   const bool sums_signs =
       PrefersSignedSums(SelectSignedSums(DetectCpuFeatures()),
                         {.rows = 1, .depth = 1024, .units = 1024, .is_int8 = false});
-  EXPECT_EQ(kinds.contains(kTfLiteBuiltinFullyConnected), sums_signs);
+  EXPECT_EQ(kinds.contains(builtin::kFullyConnected), sums_signs);
   for (const char* name :
        {"LceQuantize", "LceDequantize", "LceBconv2d", "LceBMaxPool2d", "LceUnpackWeights"}) {
     EXPECT_TRUE(names.contains(name)) << name;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "larq_engine/model_file/builtin.h"
 #include "larq_engine/runtime/tflite_abi.h"
 
 namespace larq_engine::testing {
@@ -25,7 +26,7 @@ struct GraphTensor {
 };
 
 struct GraphOperator {
-  int builtin_code = kTfLiteBuiltinCustom;
+  int builtin_code = builtin::kCustom;
   std::string custom_name;
   int version = 1;
   std::vector<int> inputs;

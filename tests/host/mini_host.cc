@@ -267,7 +267,7 @@ void MiniHost::MakeNode(size_t index) {
   entry.node.temporaries = entry.none.get();
   entry.registration.builtin_code = source.builtin_code;
   entry.registration.version = source.version;
-  if (source.builtin_code != kTfLiteBuiltinCustom) {
+  if (source.builtin_code != builtin::kCustom) {
     if (source.builtin_data.empty()) return;
     entry.options = MakeBytes(source.builtin_data);
     entry.node.builtin_data = entry.options.get();

@@ -291,9 +291,8 @@ ModelBuilder& ModelBuilder::AddUnpackWeights(std::vector<int> shape, int axis, i
 }
 
 template <typename Params>
-ModelBuilder& ModelBuilder::AddBuiltin(TfLiteBuiltinOperator code, std::vector<int> inputs,
-                                       std::vector<int> shape, const Params& params,
-                                       TfLiteType type) {
+ModelBuilder& ModelBuilder::AddBuiltin(int code, std::vector<int> inputs, std::vector<int> shape,
+                                       const Params& params, TfLiteType type) {
   AddOperator("builtin", std::move(inputs), type, std::move(shape), {});
   GraphOperator& op = graph_.operators.back();
   op.custom_name.clear();
@@ -310,21 +309,21 @@ int ModelBuilder::AddChannelConstant() {
                      ToBytes(values));
 }
 
-ModelBuilder& ModelBuilder::AddBinary(TfLiteBuiltinOperator code, TfLiteFusedActivation activation,
+ModelBuilder& ModelBuilder::AddBinary(int code, TfLiteFusedActivation activation,
                                       std::optional<int> other) {
   const int b = other ? *other : AddChannelConstant();
   // ADD and MUL have the same structure, as far as we declare it.
   return AddBuiltin(code, {LastTensor(), b}, shape_, TfLiteAddParams{activation});
 }
 
-ModelBuilder& ModelBuilder::AddRelu(TfLiteBuiltinOperator code) {
+ModelBuilder& ModelBuilder::AddRelu(int code) {
   AddBuiltin(code, {LastTensor()}, shape_, uint8_t{0});
   graph_.operators.back().builtin_data.clear();
   return *this;
 }
 
 ModelBuilder& ModelBuilder::AddPrelu() {
-  AddBuiltin(kTfLiteBuiltinPrelu, {LastTensor(), AddChannelConstant()}, shape_, uint8_t{0});
+  AddBuiltin(builtin::kPrelu, {LastTensor(), AddChannelConstant()}, shape_, uint8_t{0});
   graph_.operators.back().builtin_data.clear();
   return *this;
 }
@@ -342,7 +341,7 @@ ModelBuilder& ModelBuilder::AddFloatPool(const PoolConfig& config) {
       .filter_width = config.filter_width,
       .filter_height = config.filter_height,
       .activation = config.activation};
-  return AddBuiltin(kTfLiteBuiltinMaxPool2d, {LastTensor()}, shape, params);
+  return AddBuiltin(builtin::kMaxPool2d, {LastTensor()}, shape, params);
 }
 
 ModelBuilder& ModelBuilder::AddConcatenation(const std::vector<int>& others) {
@@ -352,11 +351,11 @@ ModelBuilder& ModelBuilder::AddConcatenation(const std::vector<int>& others) {
     inputs.push_back(other);
     shape.back() += graph_.tensors[static_cast<size_t>(other)].shape.back();
   }
-  return AddBuiltin(kTfLiteBuiltinConcatenation, std::move(inputs), std::move(shape),
+  return AddBuiltin(builtin::kConcatenation, std::move(inputs), std::move(shape),
                     TfLiteConcatenationParams{.axis = -1, .activation = kTfLiteActNone});
 }
 
-void ModelBuilder::AddParts(std::vector<int> inputs, TfLiteBuiltinOperator code, int axis,
+void ModelBuilder::AddParts(std::vector<int> inputs, int code, int axis,
                             const std::vector<int>& sizes) {
   const std::vector<int> whole = shape_;
   const auto part = [&](size_t i) {
@@ -374,7 +373,7 @@ void ModelBuilder::AddParts(std::vector<int> inputs, TfLiteBuiltinOperator code,
 ModelBuilder& ModelBuilder::AddSplit(int axis, int parts) {
   const int constant = AddInts("axis", {axis});
   const int size = shape_[static_cast<size_t>(axis)] / parts;
-  AddParts({constant, LastTensor()}, kTfLiteBuiltinSplit, axis,
+  AddParts({constant, LastTensor()}, builtin::kSplit, axis,
            std::vector<int>(static_cast<size_t>(parts), size));
   return *this;
 }
@@ -386,13 +385,13 @@ ModelBuilder& ModelBuilder::AddSplitV(int axis, const std::vector<int>& sizes) {
   if (open != found.end()) {
     *open = shape_[static_cast<size_t>(axis)] - 1 - std::accumulate(found.begin(), found.end(), 0);
   }
-  AddParts(inputs, kTfLiteBuiltinSplitV, axis, found);
+  AddParts(inputs, builtin::kSplitV, axis, found);
   return *this;
 }
 
 ModelBuilder& ModelBuilder::AddSlice(const std::vector<int>& begin, const std::vector<int>& size) {
   const std::vector<int> inputs = {LastTensor(), AddInts("begin", begin), AddInts("size", size)};
-  AddBuiltin(kTfLiteBuiltinSlice, inputs, size, uint8_t{0});
+  AddBuiltin(builtin::kSlice, inputs, size, uint8_t{0});
   graph_.operators.back().builtin_data.clear();
   return *this;
 }
@@ -404,7 +403,7 @@ ModelBuilder& ModelBuilder::AddStridedSlice(const std::vector<int>& begin,
                                    AddInts("strides", strides)};
   std::vector<int> shape = end;
   for (size_t i = 0; i < shape.size(); ++i) shape[i] -= begin[i];
-  return AddBuiltin(kTfLiteBuiltinStridedSlice, inputs, shape, TfLiteStridedSliceParams{});
+  return AddBuiltin(builtin::kStridedSlice, inputs, shape, TfLiteStridedSliceParams{});
 }
 
 int ModelBuilder::AddInts(const std::string& name, const std::vector<int>& values) {
@@ -441,7 +440,7 @@ ModelBuilder& ModelBuilder::AddFloatConv(const ConvConfig& config, bool unpacks_
     filter = AddFloats(NextName("builtin") + "/filter", dims);
   }
   const int bias = AddFloats(NextName("builtin") + "/bias", {config.filters});
-  return AddBuiltin(kTfLiteBuiltinConv2d, {input, filter, bias}, shape, ConvParams(config));
+  return AddBuiltin(builtin::kConv2d, {input, filter, bias}, shape, ConvParams(config));
 }
 
 ModelBuilder& ModelBuilder::AddDepthwiseConv(const ConvConfig& config, int multiplier) {
@@ -458,7 +457,7 @@ ModelBuilder& ModelBuilder::AddDepthwiseConv(const ConvConfig& config, int multi
       .activation = static_cast<TfLiteFusedActivation>(config.activation),
       .dilation_width_factor = 1,
       .dilation_height_factor = 1};
-  return AddBuiltin(kTfLiteBuiltinDepthwiseConv2d, {LastTensor(), filter, bias},
+  return AddBuiltin(builtin::kDepthwiseConv2d, {LastTensor(), filter, bias},
                     ConvShape(config, channels), params);
 }
 
@@ -490,8 +489,8 @@ ModelBuilder& ModelBuilder::AddInt8Conv(const ConvConfig& config, bool has_chann
       AddConstant(NextName("builtin") + "/filter", kTfLiteInt8, dims, ToBytes(weights));
   SetScales(filter, has_channel_scales ? static_cast<size_t>(config.filters) : 1);
   const std::vector<int> inputs = {LastTensor(), filter, AddInt8Bias(config.filters)};
-  return AddBuiltin(kTfLiteBuiltinConv2d, inputs, ConvShape(config, config.filters),
-                    ConvParams(config), kTfLiteInt8);
+  return AddBuiltin(builtin::kConv2d, inputs, ConvShape(config, config.filters), ConvParams(config),
+                    kTfLiteInt8);
 }
 
 ModelBuilder& ModelBuilder::AddSignedDense(int units, int depth, TfLiteFusedActivation activation,
@@ -514,7 +513,7 @@ ModelBuilder& ModelBuilder::AddSignedDense(int units, int depth, TfLiteFusedActi
       .activation = activation,
       .weights_format = kTfLiteFullyConnectedWeightsFormatDefault,
       .keep_num_dims = keeps_dims};
-  return AddBuiltin(kTfLiteBuiltinFullyConnected, {input, weights, bias}, shape, params, type);
+  return AddBuiltin(builtin::kFullyConnected, {input, weights, bias}, shape, params, type);
 }
 
 }  // namespace larq_engine::testing

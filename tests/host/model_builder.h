@@ -84,9 +84,9 @@ class ModelBuilder {
 
   // The following add the host's operators, on floats. `other` is a tensor of the same shape, or
   // one that is broadcast. Without it, the operator reads a constant for each channel.
-  ModelBuilder& AddBinary(TfLiteBuiltinOperator code, TfLiteFusedActivation activation,
+  ModelBuilder& AddBinary(int code, TfLiteFusedActivation activation,
                           std::optional<int> other = std::nullopt);
-  ModelBuilder& AddRelu(TfLiteBuiltinOperator code);
+  ModelBuilder& AddRelu(int code);
   ModelBuilder& AddPrelu();
   ModelBuilder& AddFloatPool(const PoolConfig& config);
   // Add convolutions. They use only those fields of `config` that a host's convolution has. In a
@@ -124,16 +124,14 @@ class ModelBuilder {
   void AddOperator(const char* kind, std::vector<int> inputs, TfLiteType type,
                    std::vector<int> shape, const OptionMap& options);
   template <typename Params>
-  ModelBuilder& AddBuiltin(TfLiteBuiltinOperator code, std::vector<int> inputs,
-                           std::vector<int> shape, const Params& params,
-                           TfLiteType type = kTfLiteFloat32);
+  ModelBuilder& AddBuiltin(int code, std::vector<int> inputs, std::vector<int> shape,
+                           const Params& params, TfLiteType type = kTfLiteFloat32);
   int AddChannelConstant();
   void SetScales(int tensor, size_t count);
   int AddInt8Bias(int channels);
   int AddFloats(const std::string& name, std::vector<int> shape);
   int AddInts(const std::string& name, const std::vector<int>& values);
-  void AddParts(std::vector<int> inputs, TfLiteBuiltinOperator code, int axis,
-                const std::vector<int>& sizes);
+  void AddParts(std::vector<int> inputs, int code, int axis, const std::vector<int>& sizes);
   std::vector<int> ConvShape(const ConvConfig& config, int channels) const;
   std::string NextName(const std::string& kind) const;
 

@@ -7,7 +7,7 @@ namespace larq_engine::testing {
 namespace {
 
 // Types by the file's numbers, which differ from those of the C interface.
-constexpr TfLiteType kFileTypes[] = {
+constexpr TfLiteType kElementTypes[] = {
     kTfLiteFloat32, kTfLiteFloat16,    kTfLiteInt32,  kTfLiteUInt8,     kTfLiteInt64,
     kTfLiteString,  kTfLiteBool,       kTfLiteInt16,  kTfLiteComplex64, kTfLiteInt8,
     kTfLiteFloat64, kTfLiteComplex128, kTfLiteUInt64, kTfLiteResource,  kTfLiteVariant,
@@ -16,12 +16,12 @@ constexpr TfLiteType kFileTypes[] = {
 
 GraphTensor MakeTensor(const ModelFile& model, const FileTensor& tensor) {
   const auto type = static_cast<size_t>(tensor.type);
-  if (type >= std::size(kFileTypes)) {
+  if (type >= std::size(kElementTypes)) {
     throw FileError("tensor '" + tensor.name + "' has the unknown type " + std::to_string(type));
   }
   GraphTensor result;
   result.name = tensor.name;
-  result.type = kFileTypes[type];
+  result.type = kElementTypes[type];
   result.shape = tensor.shape;
   result.shape_signature = tensor.signature;
   if (tensor.buffer != 0) {

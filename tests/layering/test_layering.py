@@ -188,13 +188,17 @@ def runtime_includes_only_what_is_below_it_and_the_system(sources: Sources) -> V
     ]
 
 
+# Numbers and values that operators are made of, wherever a model comes from.
+_VALUES_OF_FILES = {
+    f"larq_engine/model_file/{name}.h" for name in ("builtin", "element_type", "file_options")
+}
 # Parts of the runtime that each of its folders may include, and kernels that know of no device.
 _KERNELS_WITHOUT_DEVICE = "larq_engine/kernels/common/"
 _DEVICES = sorted(
     path.parent.name for path in (ROOT / "larq_engine/runtime").glob("*/*_executor.h")
 )
 _RUNTIME_INCLUDES = {
-    "ops": ("ops/", "tflite_abi.h"),
+    "ops": ("ops/",),
     "plan": (
         "plan/",
         "ops/",
@@ -223,10 +227,9 @@ _RUNTIME_INCLUDES = {
             "plan/arena.h",
             "engine_options.h",
             "executor.h",
-            "host_event.h",
             "profile.h",
+            "run_event.h",
             "shared_by_key.h",
-            "tflite_abi.h",
             "thread_pool.h",
             "usable_cpus.h",
         )
@@ -262,7 +265,7 @@ def folders_of_the_runtime_include_only_what_is_below_them(sources: Sources) -> 
                 folder == "cuda" and of_gpu and name not in device_code
             )
         elif name.startswith("larq_engine/model_file/"):
-            allowed = folder == "host"
+            allowed = folder == "host" or name in _VALUES_OF_FILES
         elif name == "larq_engine/version.h":
             allowed = folder in _DEVICES
         else:

@@ -52,7 +52,7 @@ Change All(std::vector<Change> changes) {
   };
 }
 
-Change Type(size_t tensor, FileType type) {
+Change Type(size_t tensor, ElementType type) {
   return [=](ModelFile& m) { TensorOf(m, tensor).type = type; };
 }
 
@@ -100,7 +100,7 @@ Change PostProcess(std::vector<int32_t> inputs) {
   };
 }
 
-Change Quantized(FileType type, std::vector<float> scales, std::vector<int64_t> zero_points,
+Change Quantized(ElementType type, std::vector<float> scales, std::vector<int64_t> zero_points,
                  int32_t dimension = 0) {
   return [=](ModelFile& m) {
     TensorOf(m, 0).type = type;
@@ -118,7 +118,7 @@ Change Strings(std::vector<uint32_t> words) {
     const std::vector<uint32_t>& all = kept.back();
     m.buffers.push_back({reinterpret_cast<const uint8_t*>(all.data()), 4 * all.size()});
     Added({.name = "text",
-           .type = FileType::kString,
+           .type = ElementType::kString,
            .shape = {static_cast<int32_t>(words[0])},
            .buffer = static_cast<uint32_t>(m.buffers.size() - 1)})(m);
   };
@@ -194,7 +194,7 @@ Change Numbers(int kind, std::vector<int32_t> first, std::vector<int32_t> second
           {reinterpret_cast<const uint8_t*>(kept.back().data()), numbers.size() * sizeof(int32_t)});
       OperatorOf(m, 1).inputs.push_back(static_cast<int32_t>(m.graphs[0].tensors.size()));
       Added({.name = "numbers",
-             .type = FileType::kInt32,
+             .type = ElementType::kInt32,
              .shape = {static_cast<int32_t>(numbers.size())},
              .buffer = static_cast<uint32_t>(m.buffers.size() - 1)})(m);
     }
@@ -217,7 +217,7 @@ Change State(std::vector<int32_t> shape) {
     m.operator_codes.push_back({.kind = kAssignVariable});
     const auto code = static_cast<uint32_t>(m.operator_codes.size() - 3);
     FileGraph& graph = m.graphs[0];
-    const FileTensor handle = {.name = "handle", .type = FileType::kResource, .shape = {1}};
+    const FileTensor handle = {.name = "handle", .type = ElementType::kResource, .shape = {1}};
     graph.tensors.push_back(handle);
     graph.tensors.push_back({.name = "old", .shape = shape});
     graph.operators.push_back({.code = code, .outputs = {4}, .state = "sum"});
@@ -230,7 +230,8 @@ Change State(std::vector<int32_t> shape) {
 }
 
 // Quantizes both inputs of the second operator and its output.
-Change Int8(int kind, float input_scale, float output_scale, FileType type = FileType::kInt8) {
+Change Int8(int kind, float input_scale, float output_scale,
+            ElementType type = ElementType::kInt8) {
   return [=](ModelFile& m) {
     Kind(1, kind, {2, 2})(m);
     for (const size_t tensor : {2, 3}) {
@@ -256,7 +257,7 @@ Change Diagonal(std::vector<int32_t> diagonal) {
     Numbers(kMatrixSetDiag, {}, diagonal)(m);
     OperatorOf(m, 1).inputs[0] = 2;
     for (const size_t tensor : {2, 3}) {
-      All({Shape(tensor, {2, 3, 4}), Type(tensor, FileType::kInt32)})(m);
+      All({Shape(tensor, {2, 3, 4}), Type(tensor, ElementType::kInt32)})(m);
     }
   };
 }
@@ -290,7 +291,7 @@ const std::vector<BreachesOf>& Breaches() {
       {"ConstantsFillTheirShapes",
        {{Shape(1, {1, 5}),
          "tensor 'weights' (#1): expected 20 bytes for the shape [1, 5], got 16; "},
-        {Type(1, FileType::kInt4), "expected 2 bytes for the shape [1, 4], got 16; "}}},
+        {Type(1, ElementType::kInt4), "expected 2 bytes for the shape [1, 4], got 16; "}}},
       {"StringsLieInTheirBuffers",
        {{Strings({2, 16, 15, 16}),
          "expected strings one after the other in 20 bytes, got one at byte 15; "},
@@ -299,28 +300,29 @@ const std::vector<BreachesOf>& Breaches() {
         {Strings({9, 12, 13}),
          "tensor 'text' (#4): expected the places of its strings, got the end of its buffer; "}}},
       {"ScalesAreNumbers",
-       {{Quantized(FileType::kInt16, {-1}, {0}),
+       {{Quantized(ElementType::kInt16, {-1}, {0}),
          "tensor 'x' (#0): expected scales of at least 0, got -1; "},
-        {Quantized(FileType::kInt4, {std::numeric_limits<float>::infinity()}, {0}),
+        {Quantized(ElementType::kInt4, {std::numeric_limits<float>::infinity()}, {0}),
          "expected scales of at least 0, got inf; "}}},
       {"ZeroPointsAreOfTheirType",
-       {{Quantized(FileType::kInt8, {1}, {128}), "expected zero points of -128 to 127, got 128; "},
-        {Quantized(FileType::kUint8, {1}, {-1}), "expected zero points of 0 to 255, got -1; "},
-        {Quantized(FileType::kInt16, {1}, {40000}),
+       {{Quantized(ElementType::kInt8, {1}, {128}),
+         "expected zero points of -128 to 127, got 128; "},
+        {Quantized(ElementType::kUint8, {1}, {-1}), "expected zero points of 0 to 255, got -1; "},
+        {Quantized(ElementType::kInt16, {1}, {40000}),
          "expected zero points of -32768 to 32767, got 40000; "},
-        {Quantized(FileType::kInt32, {1}, {int64_t{1} << 40}),
+        {Quantized(ElementType::kInt32, {1}, {int64_t{1} << 40}),
          "expected zero points of -2147483648 to 2147483647, got 1099511627776; "}}},
       {"EachScaleHasAZeroPoint",
-       {{Quantized(FileType::kInt32, {1}, {}),
+       {{Quantized(ElementType::kInt32, {1}, {}),
          "expected 1 zero points, one for each scale, got 0; "},
-        {Quantized(FileType::kInt8, {1, 1, 1, 1}, {0}, 1),
+        {Quantized(ElementType::kInt8, {1, 1, 1, 1}, {0}, 1),
          "expected 4 zero points, one for each scale, got 1; "}}},
       {"ScalesAreOneOrOneForEachSlice",
-       {{Quantized(FileType::kInt8, {1}, {0}, 2),
+       {{Quantized(ElementType::kInt8, {1}, {0}, 2),
          "expected scales along a dimension of [1, 4], got #2; "},
-        {Quantized(FileType::kFloat32, {1}, {0}, -1), "got #-1; "},
-        {Quantized(FileType::kInt8, {1, 1}, {0, 0}, 1), "expected one scale or 4, got 2; "},
-        {All({Shape(0, {}), Quantized(FileType::kInt8, {1, 1}, {0, 0})}),
+        {Quantized(ElementType::kFloat32, {1}, {0}, -1), "got #-1; "},
+        {Quantized(ElementType::kInt8, {1, 1}, {0, 0}, 1), "expected one scale or 4, got 2; "},
+        {All({Shape(0, {}), Quantized(ElementType::kInt8, {1, 1}, {0, 0})}),
          "expected one scale or 1, got 2; "}}},
       {"BlocksHaveScales",
        {{Blockwise({.scales = 4, .zero_points = -1, .block_size = 2}),
@@ -353,7 +355,8 @@ const std::vector<BreachesOf>& Breaches() {
          "expected blocks that divide a dimension of 4, got one of 0; "},
         {Sparse([](FileSparsity& s) { s.dimensions[0].dense_size = 3; }),
          "expected a dense dimension of 2, got 3; "},
-        {All({Sparse(), Type(1, FileType::kInt8)}), "expected 4 bytes of sparse values, got 16; "},
+        {All({Sparse(), Type(1, ElementType::kInt8)}),
+         "expected 4 bytes of sparse values, got 16; "},
         {Sparse([](FileSparsity& s) {
            s.dimensions[1].segments = {{0, 2, 2}};
          }),
@@ -398,27 +401,27 @@ const std::vector<BreachesOf>& Breaches() {
         {Kind(1, builtin::kDepthwiseConv2d, {2, 2}),
          "expected a bias, as it is not of int16, got none; ", "hosts would crash: give zeros"}}},
       {"NumericOperatorsHaveNumbers",
-       {{All({Kind(1, kReadVariable, {2}), Type(2, FileType::kResource),
-              Type(3, FileType::kResource), Kind(0, builtin::kCustom, {0})}),
+       {{All({Kind(1, kReadVariable, {2}), Type(2, ElementType::kResource),
+              Type(3, ElementType::kResource), Kind(0, builtin::kCustom, {0})}),
          "operator #1, to 'sum': expected tensors of numbers, got tensor 'sum' (#3) of resources; ",
          "hosts would crash: compute with these outside of the model"},
-        {All({Kind(1, kAssignVariable, {2, 2}), Outputs(1, {}), Type(2, FileType::kResource),
+        {All({Kind(1, kAssignVariable, {2, 2}), Outputs(1, {}), Type(2, ElementType::kResource),
               Kind(0, builtin::kCustom, {0})}),
          "operator #1: expected tensors of numbers, got tensor 'dense' (#2) of resources; ",
          "hosts would crash: compute with these outside of the model"},
-        {Type(3, FileType::kString),
+        {Type(3, ElementType::kString),
          "operator #1, to 'sum': expected tensors of numbers, got tensor 'sum' (#3) of strings; ",
          "hosts would crash: compute with these outside of the model"},
-        {All({Kind(1, builtin::kReshape, {2}), Type(3, FileType::kResource)}),
+        {All({Kind(1, builtin::kReshape, {2}), Type(3, ElementType::kResource)}),
          "got tensor 'sum' (#3) of resources; ",
          "hosts would crash: compute with these outside of the model"}}},
       {"CopiesHaveTheTypeOfTheirInput",
-       {{All({Kind(1, builtin::kReshape, {2}), Type(3, FileType::kInt16)}),
+       {{All({Kind(1, builtin::kReshape, {2}), Type(3, ElementType::kInt16)}),
          "operator #1, to 'sum': expected outputs of the type of tensor 'dense' (#2), got tensor "
          "'sum' (#3) of another; "},
-        {All({Kind(1, kMatrixDiag, {2}), Type(3, FileType::kInt8)}),
+        {All({Kind(1, kMatrixDiag, {2}), Type(3, ElementType::kInt8)}),
          "expected outputs of the type of tensor 'dense' (#2), got tensor 'sum' (#3) of another; "},
-        {All({Kind(1, kSegmentSum, {2, 2}), Type(3, FileType::kInt8)}),
+        {All({Kind(1, kSegmentSum, {2, 2}), Type(3, ElementType::kInt8)}),
          "expected outputs of the type of tensor 'dense' (#2), got tensor 'sum' (#3) of "
          "another; "}}},
       {"ScalesFitTheirOperators",
@@ -430,7 +433,7 @@ const std::vector<BreachesOf>& Breaches() {
          "as those of its inputs are up to 1, got 1e-06; hosts would crash: ", kMeasureAgain},
         {Int8(kSub, 1, 1.0f / (1 << 19)),
          "got 1.90735e-06; tflite_runtime 2.14 would crash: ", kMeasureAgain},
-        {Int8(kAdd, 1, 1.0f / (1 << 14), FileType::kInt16),
+        {Int8(kAdd, 1, 1.0f / (1 << 14), ElementType::kInt16),
          "above 6.10352e-05, as those of its inputs are up to 1, got 6.10352e-05; ", kMeasureAgain},
         {Int8(kSquaredDifference, 1, 1.0f / (1 << 12)),
          "above 0.000244141, as those of its inputs are up to 1, got 0.000244141; ", kMeasureAgain},
@@ -439,7 +442,7 @@ const std::vector<BreachesOf>& Breaches() {
         {Int8(kAdd, 1, 3.3e32f),
          "expected a scale of tensor 'sum' (#3) of at most 3.24519e+32, got 3.3e+32; ",
          kMeasureAgain},
-        {Int8(kAdd, 1, 1.1e34f, FileType::kInt16), "of at most 1.03846e+34, got 1.1e+34; ",
+        {Int8(kAdd, 1, 1.1e34f, ElementType::kInt16), "of at most 1.03846e+34, got 1.1e+34; ",
          kMeasureAgain},
         {SeveralScales(kAdd, 0.5f),
          "expected a scale of tensor 'dense' (#2) above 0, got 4 scales; ", kMeasureAgain},
@@ -448,7 +451,7 @@ const std::vector<BreachesOf>& Breaches() {
          kMeasureAgain},
         {All({Int8(kEqual, 0.5f, 1), Unquantized(2)}),
          "expected a scale of tensor 'dense' (#2) above 0, and not 1, got none; ", kMeasureAgain},
-        {Int8(kEqual, 1, 1, FileType::kInt16), "above 0, and not 1, got 1; ", kMeasureAgain},
+        {Int8(kEqual, 1, 1, ElementType::kInt16), "above 0, and not 1, got 1; ", kMeasureAgain},
         {All({Int8(kQuantize, 1, 0), Inputs(1, {2})}),
          "expected a scale of tensor 'sum' (#3) of at least 1.2e-38, got 0; XNNPACK of LiteRT 2.3 "
          "would crash: ",
@@ -500,7 +503,7 @@ const std::vector<BreachesOf>& Breaches() {
            // Lengths of int64, in a buffer that is legal as int32.
            Reversed({1, 1})(m);
            FileTensor lengths = m.graphs[0].tensors.back();
-           lengths.type = FileType::kInt64;
+           lengths.type = ElementType::kInt64;
            lengths.shape = {1};
            m.graphs[0].tensors.push_back(lengths);
            m.graphs[0].tensors.push_back({.name = "other", .shape = {1, 4}});
@@ -518,12 +521,12 @@ const std::vector<BreachesOf>& Breaches() {
          "operator #1, to 'sum': expected a filter of at least 0 pixels a side, got 2 x -3; ",
          "hosts would crash: give its width and height"}}},
       {"DiagonalsFitTheirMatrices",
-       {{All({Kind(1, kMatrixDiag, {2}), Kind(0, builtin::kCustom, {0}), Type(2, FileType::kBool),
-              Type(3, FileType::kBool)}),
+       {{All({Kind(1, kMatrixDiag, {2}), Kind(0, builtin::kCustom, {0}),
+              Type(2, ElementType::kBool), Type(3, ElementType::kBool)}),
          "operator #1, to 'sum': expected values of int8, uint8, int16 or at least 32 bits, got "
          "tensor 'dense' (#2) of another type; ",
          "hosts would crash: cast them before"},
-        {All({Kind(1, kMatrixSetDiag, {2, 0}), Type(0, FileType::kInt8)}),
+        {All({Kind(1, kMatrixSetDiag, {2, 0}), Type(0, ElementType::kInt8)}),
          "operator #1, to 'sum': expected a diagonal of the type of tensor 'dense' (#2), got "
          "tensor 'x' (#0) of another; "},
         {Diagonal({1, 2, 3, 4, 5}), "expected 6 values for the diagonals of [2, 3, 4], got 5; ",
@@ -534,8 +537,10 @@ const std::vector<BreachesOf>& Breaches() {
          "(#2), got 2; ",
          "XNNPACK of LiteRT 2.3 would crash: leave out dimensions of 1"}}},
       {"StatesAreOfTheirLayersType",
-       {{All({Added(
-                  {.name = "state", .type = FileType::kInt4, .shape = {1, 8}, .is_variable = true}),
+       {{All({Added({.name = "state",
+                     .type = ElementType::kInt4,
+                     .shape = {1, 8},
+                     .is_variable = true}),
               Kind(1, builtin::kSvdf, {2, 1, 1, -1, 4})}),
          "operator #1, to 'sum': expected a state of float32, as its input is, got tensor 'state' "
          "(#4) of another type; "}}},
@@ -575,7 +580,10 @@ const std::vector<BreachesOf>& Breaches() {
         {Inputs(1, {3, 3}), "got tensor 'sum' (#3), an output of operator #1; "},
         {[](ModelFile& m) { m.graphs[0].operators.erase(m.graphs[0].operators.begin()); },
          "got tensor 'dense' (#2), which nobody writes; "},
-        {All({Added({.name = "text", .type = FileType::kString, .shape = {2}, .is_external = true}),
+        {All({Added({.name = "text",
+                     .type = ElementType::kString,
+                     .shape = {2},
+                     .is_external = true}),
               Kind(1, builtin::kCustom, {4})}),
          "got tensor 'text' (#4), which nobody writes; "},
         {[](ModelFile& m) { m.graphs[0].operators.pop_back(); },
@@ -603,7 +611,7 @@ const std::vector<BreachesOf>& Breaches() {
        {{Call(kIf, {2}), "operator #1, to 'sum': expected 0 inputs of graph #1, got 1; "},
         {[](ModelFile& m) {
            Call(kIf, {2, 2})(m);
-           m.graphs[1].tensors[0].type = FileType::kInt8;
+           m.graphs[1].tensors[0].type = ElementType::kInt8;
          },
          "expected inputs of graph #1 of the same types as its own, such as tensor 'dense' (#2), "
          "got graph #1, tensor 'in' (#0); "},
@@ -690,18 +698,18 @@ TEST(Clauses, WhatIsLegalPasses) {
       Signature(0, {-1, 4}),
       Shape(2, {0, 2147483647}),
       Shape(2, {}),
-      All({Kind(0, builtin::kCustom, {0, 1}), Type(1, FileType::kVariant)}),
-      Type(2, static_cast<FileType>(99)),
+      All({Kind(0, builtin::kCustom, {0, 1}), Type(1, ElementType::kVariant)}),
+      Type(2, static_cast<ElementType>(99)),
       Strings({1, 12, 16}),
       // Quantization that hosts accept; tensors that no kernel reads may have any scale.
-      Quantized(FileType::kInt8, {0.5f}, {-128}, 1),
-      Quantized(FileType::kInt8, {1, 1, 1, 1}, {0, 0, 0, 0}, 1),
-      Quantized(FileType::kInt32, {0}, {0}),
+      Quantized(ElementType::kInt8, {0.5f}, {-128}, 1),
+      Quantized(ElementType::kInt8, {1, 1, 1, 1}, {0, 0, 0, 0}, 1),
+      Quantized(ElementType::kInt32, {0}, {0}),
       // Scales that converters write for channels that do nothing, and for values that are always
       // 0.
-      Quantized(FileType::kInt8, {0.5f, 0, 1e-40f, 1}, {0, 0, 0, 0}, 1),
-      Quantized(FileType::kInt8, {0}, {0}),
-      Quantized(FileType::kInt16, {1e-40f}, {0}),
+      Quantized(ElementType::kInt8, {0.5f, 0, 1e-40f, 1}, {0, 0, 0, 0}, 1),
+      Quantized(ElementType::kInt8, {0}, {0}),
+      Quantized(ElementType::kInt16, {1e-40f}, {0}),
       // The host limits ranks, and it ignores a signature of another rank.
       All({Shape(2, {1, 1, 1, 1, 1, 1, 1, 1, 1}), Shape(3, {1, 1, 1, 1, 1, 1, 1, 1, 1})}),
       Signature(0, {-1}),
@@ -713,7 +721,7 @@ TEST(Clauses, WhatIsLegalPasses) {
       Diagonal({1, 2, 3, 4, 5, 6}),
       All({Diagonal({1, 2, 3}), Signature(2, {-1, 3, 4})}),
       All({Int8(kMatrixDiag, 1, 1), Inputs(1, {2})}),
-      Quantized(FileType::kFloat32, {}, {}, 9),
+      Quantized(ElementType::kFloat32, {}, {}, 9),
       Blockwise({.scales = 1, .zero_points = -1, .block_size = 2}),
       Blockwise({.scales = 1, .zero_points = -1, .has_block_shape = true}),
       Sparse(),
@@ -738,13 +746,13 @@ TEST(Clauses, WhatIsLegalPasses) {
       // Scales that hosts can compute with, and scales that nothing computes with.
       Int8(kAdd, 1, 2e-6f),
       Int8(kAdd, 1, 3.2e32f),
-      Int8(kAdd, 1, 1e34f, FileType::kInt16),
+      Int8(kAdd, 1, 1e34f, ElementType::kInt16),
       All({SeveralScales(kQuantize, 0), Inputs(1, {2})}),
       Int8(kLess, 0.5f, 1),
       Int8(kLess, 1.5f, 1),
       Int8(kLess, 1e-40f, 1),
       Int8(kMul, 0, 0),
-      All({Int8(kAdd, 1, 1, FileType::kInt16), Unquantized(2)}),
+      All({Int8(kAdd, 1, 1, ElementType::kInt16), Unquantized(2)}),
       All({Int8(kSelect, 1, 1), Inputs(1, {0, 2, 2})}),
       Call(kIf, {0, 2}),
       [](ModelFile& m) {
@@ -752,10 +760,13 @@ TEST(Clauses, WhatIsLegalPasses) {
         TensorOf(m, 2).shape = m.graphs[1].tensors[0].shape = {1, 1, 1, 1, 1, 1, 4};
       },
       All({Call(kIf, {0, 2}), Shape(2, {4})}),
-      Int8(builtin::kDepthwiseConv2d, 1, 1, FileType::kInt16),
+      Int8(builtin::kDepthwiseConv2d, 1, 1, ElementType::kInt16),
       All({Kind(1, kRelu, {2}), Shape(2, {1, 1, 1, 1, 1, 1, 4}), Shape(3, {1, 1, 1, 1, 1, 1, 4})}),
-      All({Added({.name = "state", .type = FileType::kInt16, .shape = {1, 8}, .is_variable = true}),
-           Kind(1, builtin::kSvdf, {2, 1, 1, -1, 4}), Type(2, FileType::kInt8)}),
+      All({Added({.name = "state",
+                  .type = ElementType::kInt16,
+                  .shape = {1, 8},
+                  .is_variable = true}),
+           Kind(1, builtin::kSvdf, {2, 1, 1, -1, 4}), Type(2, ElementType::kInt8)}),
       // States of this shape, of an unknown shape, and of another name.
       State({1, 4}),
       State({}),
@@ -767,10 +778,10 @@ TEST(Clauses, WhatIsLegalPasses) {
         State({7, 4})(m);
         m.graphs[1].operators[0].state = "count";
       },
-      All({Kind(1, kReadVariable, {2}), Type(2, FileType::kResource),
+      All({Kind(1, kReadVariable, {2}), Type(2, ElementType::kResource),
            Kind(0, builtin::kCustom, {0})}),
-      All({Kind(1, builtin::kReshape, {2}), Type(2, FileType::kString), Type(3, FileType::kString),
-           Kind(0, builtin::kCustom, {0})}),
+      All({Kind(1, builtin::kReshape, {2}), Type(2, ElementType::kString),
+           Type(3, ElementType::kString), Kind(0, builtin::kCustom, {0})}),
       // Several operators call one graph; no operator calls another one.
       [](ModelFile& m) {
         AddGraph(m, {});

@@ -56,11 +56,11 @@ Graph ResidualGraph() {
   ModelBuilder builder(kTfLiteFloat32, {1, 12, 12, 40});
   const int input = builder.LastTensor();
   builder.AddQuantize().AddConv({.filters = 40}).AddPrelu();
-  builder.AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone, input);
+  builder.AddBinary(builtin::kAdd, kTfLiteActNone, input);
   const int shortcut = builder.LastTensor();
   builder.AddQuantize().AddConv({.filters = 24, .output = kTfLiteInt32}).AddPool({});
   builder.AddConv({.filters = 40, .padding = kValid}).AddFloatPool({});
-  builder.AddRelu(kTfLiteBuiltinRelu).AddConcatenation({builder.LastTensor()});
+  builder.AddRelu(builtin::kRelu).AddConcatenation({builder.LastTensor()});
   Graph graph = builder.Build();
   graph.outputs.push_back(shortcut);
   return graph;

@@ -33,11 +33,10 @@ std::vector<std::string> Kernels() {
   return kernels;
 }
 
-bool IsHosts(const GraphOperator& op) { return op.builtin_code != kTfLiteBuiltinCustom; }
+bool IsHosts(const GraphOperator& op) { return op.builtin_code != builtin::kCustom; }
 
 bool IsConv(const GraphOperator& op) {
-  return op.builtin_code == kTfLiteBuiltinConv2d ||
-         op.builtin_code == kTfLiteBuiltinDepthwiseConv2d;
+  return op.builtin_code == builtin::kConv2d || op.builtin_code == builtin::kDepthwiseConv2d;
 }
 
 // Makes a network with a first layer and a depthwise one before bits; others between bits, one of
@@ -51,7 +50,7 @@ Graph Network() {
       .AddPrelu()
       .AddFloatConv({.filters = 70, .filter_height = 1, .filter_width = 1, .activation = kRelu6});
   builder.AddDepthwiseConv({.filter_height = 5, .filter_width = 4, .stride_width = 2});
-  builder.AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone).AddQuantize().AddConv({.filters = 6});
+  builder.AddBinary(builtin::kAdd, kTfLiteActNone).AddQuantize().AddConv({.filters = 6});
   builder.AddFloatConv({.filters = 5, .filter_height = 1, .filter_width = 7, .padding = kValid});
   return builder.Build();
 }
@@ -100,7 +99,7 @@ struct Image {
 class Conv {
  public:
   Conv(const Graph& graph, const GraphOperator& op)
-      : is_depthwise_(op.builtin_code == kTfLiteBuiltinDepthwiseConv2d),
+      : is_depthwise_(op.builtin_code == builtin::kDepthwiseConv2d),
         height_(Input(graph, op, 1).shape[1]),
         width_(Input(graph, op, 1).shape[2]),
         filter_(Floats(Input(graph, op, 1).data)),
@@ -324,7 +323,7 @@ TEST(FloatLayers, AreTakenWhereLayersOfBitsBringThem) {
 
 TEST(FloatLayers, ThoseThatNoLayerOfBitsTouchesStayWithTheHost) {
   ModelBuilder builder(kTfLiteFloat32, {1, 8, 8, 16});
-  builder.AddFloatConv({}).AddDepthwiseConv({}).AddRelu(kTfLiteBuiltinRelu);
+  builder.AddFloatConv({}).AddDepthwiseConv({}).AddRelu(builtin::kRelu);
   EXPECT_EQ(CountClaimed(builder.Build()), 0u);
   // The convolution of floats has the same input as a layer of bits.
   Graph graph = builder.AddQuantize().AddConv({.filters = 8}).Build();

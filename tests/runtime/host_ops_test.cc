@@ -19,16 +19,16 @@ Graph AllOperators(std::vector<int> shape) {
   ModelBuilder builder(kTfLiteFloat32, std::move(shape));
   const int input = builder.LastTensor();
   builder.AddQuantize().AddConv({.filters = channels});
-  builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActNone).AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone);
-  builder.AddPrelu().AddBinary(kTfLiteBuiltinAdd, kTfLiteActRelu6, input);
+  builder.AddBinary(builtin::kMul, kTfLiteActNone).AddBinary(builtin::kAdd, kTfLiteActNone);
+  builder.AddPrelu().AddBinary(builtin::kAdd, kTfLiteActRelu6, input);
   const int shortcut = builder.LastTensor();
-  builder.AddRelu(kTfLiteBuiltinRelu).AddQuantize().AddConv({.filters = channels});
-  builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActReluN1To1, shortcut);
+  builder.AddRelu(builtin::kRelu).AddQuantize().AddConv({.filters = channels});
+  builder.AddBinary(builtin::kMul, kTfLiteActReluN1To1, shortcut);
   const int inner = builder.LastTensor();
-  builder.AddConcatenation({shortcut, input}).AddRelu(kTfLiteBuiltinRelu6);
+  builder.AddConcatenation({shortcut, input}).AddRelu(builtin::kRelu6);
   builder.AddFloatPool({.filter_height = 3, .stride_width = 1});
-  builder.AddRelu(kTfLiteBuiltinReluN1To1);
-  builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActNone).AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone);
+  builder.AddRelu(builtin::kReluN1To1);
+  builder.AddBinary(builtin::kMul, kTfLiteActNone).AddBinary(builtin::kAdd, kTfLiteActNone);
   builder.AddQuantize().AddConv({.filters = 7});
   Graph graph = builder.Build();
   graph.outputs.push_back(inner);
@@ -78,9 +78,9 @@ TEST(HostOps, MoreThanMemoryHoldsIsAnError) {
   std::vector<int> summands;
   for (int i = 0; i < 130; ++i) {
     summands.push_back(builder.LastTensor());
-    builder.AddRelu(kTfLiteBuiltinRelu);
+    builder.AddRelu(builtin::kRelu);
   }
-  for (int summand : summands) builder.AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone, summand);
+  for (int summand : summands) builder.AddBinary(builtin::kAdd, kTfLiteActNone, summand);
   const DelegatePtr delegate = CreateDelegate({});
   MiniHost host(builder.Build(), SIZE_MAX);
   ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
@@ -118,7 +118,7 @@ TEST(HostOps, ResizeGivesWhatAFreshHostGives) {
 // Makes input0 -> bits -> convolution, to which input1 is added. The convolution is an output, too.
 Graph SumOfTwoInputs() {
   ModelBuilder builder(kTfLiteFloat32, {1, 5, 5, 8});
-  builder.AddQuantize().AddConv({.filters = 8}).AddBinary(kTfLiteBuiltinAdd, kTfLiteActRelu6, 0);
+  builder.AddQuantize().AddConv({.filters = 8}).AddBinary(builtin::kAdd, kTfLiteActRelu6, 0);
   Graph graph = builder.Build();
   GraphTensor second = graph.tensors[0];
   graph.tensors.push_back(second);
@@ -184,7 +184,7 @@ TEST(HostOps, ShapesThatDoNotFitAreAnError) {
 
 Graph BatchNormBeforeBits() {
   ModelBuilder builder(kTfLiteFloat32, {1, 5, 5, 8});
-  builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActNone).AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone);
+  builder.AddBinary(builtin::kMul, kTfLiteActNone).AddBinary(builtin::kAdd, kTfLiteActNone);
   return builder.AddQuantize().Build();
 }
 
@@ -242,7 +242,7 @@ TEST(HostOps, AChannelThatBecomesSeveralIsComputedBeforeBits) {
 // A single value is used for every channel, however many there are.
 TEST(HostOps, ASingleValueFitsAnyNumberOfChannels) {
   ModelBuilder builder(kTfLiteFloat32, {1, 5, 5, 1});
-  builder.AddPrelu().AddBinary(kTfLiteBuiltinMul, kTfLiteActNone).AddQuantize();
+  builder.AddPrelu().AddBinary(builtin::kMul, kTfLiteActNone).AddQuantize();
   const Graph graph = builder.Build();
   const auto constant = [&](size_t op) {
     return Floats(graph.tensors[static_cast<size_t>(graph.operators[op].inputs[1])].data)[0];
@@ -268,17 +268,17 @@ TEST(HostOps, ASingleValueFitsAnyNumberOfChannels) {
 }
 
 // Makes a graph whose last operator has this code, for a case to damage it.
-Graph EndsIn(TfLiteBuiltinOperator code) {
+Graph EndsIn(int code) {
   ModelBuilder builder(kTfLiteFloat32, {1, 6, 5, 8});
   builder.AddQuantize().AddConv({.filters = 8});
   switch (code) {
-    case kTfLiteBuiltinMaxPool2d:
+    case builtin::kMaxPool2d:
       return builder.AddFloatPool({}).Build();
-    case kTfLiteBuiltinConcatenation:
+    case builtin::kConcatenation:
       return builder.AddConcatenation({0}).Build();
-    case kTfLiteBuiltinPrelu:
+    case builtin::kPrelu:
       return builder.AddPrelu().Build();
-    case kTfLiteBuiltinRelu:
+    case builtin::kRelu:
       return builder.AddRelu(code).Build();
     default:
       return builder.AddBinary(code, kTfLiteActNone).Build();
@@ -287,7 +287,7 @@ Graph EndsIn(TfLiteBuiltinOperator code) {
 
 struct Damage {
   const char* name;
-  TfLiteBuiltinOperator code;
+  int code;
   void (*damage)(Graph* graph, GraphOperator* op);
 };
 
@@ -324,59 +324,59 @@ void LongConstant(Graph* graph, GraphOperator* op) {
 }
 
 const Damage kDamages[] = {
-    {"AddWithoutData", kTfLiteBuiltinAdd, NoData},
-    {"AddWithoutInputs", kTfLiteBuiltinAdd, NoInputs},
-    {"AddWithoutOutputs", kTfLiteBuiltinAdd, NoOutputs},
-    {"AddOfMore", kTfLiteBuiltinAdd, ThirdInput},
-    {"AddToHalf", kTfLiteBuiltinAdd, OtherOutputType},
-    {"AddOfScalar", kTfLiteBuiltinAdd, ScalarInput},
-    {"AddWithUnknownActivation", kTfLiteBuiltinAdd, UnknownActivation},
-    {"AddWithTanh", kTfLiteBuiltinAdd, Tanh},
-    {"AddOfShortConstant", kTfLiteBuiltinAdd, ShortConstant},
-    {"AddOfLongConstant", kTfLiteBuiltinAdd, LongConstant},
-    {"MulWithoutData", kTfLiteBuiltinMul, NoData},
-    {"MulWithUnknownActivation", kTfLiteBuiltinMul, UnknownActivation},
-    {"ReluWithoutInputs", kTfLiteBuiltinRelu, NoInputs},
-    {"ReluOfMore", kTfLiteBuiltinRelu, ThirdInput},
-    {"PreluOfShortConstant", kTfLiteBuiltinPrelu, ShortConstant},
-    {"PoolWithoutData", kTfLiteBuiltinMaxPool2d, NoData},
-    {"PoolOfScalar", kTfLiteBuiltinMaxPool2d, ScalarInput},
-    {"PoolWithoutHeight", kTfLiteBuiltinMaxPool2d,
+    {"AddWithoutData", builtin::kAdd, NoData},
+    {"AddWithoutInputs", builtin::kAdd, NoInputs},
+    {"AddWithoutOutputs", builtin::kAdd, NoOutputs},
+    {"AddOfMore", builtin::kAdd, ThirdInput},
+    {"AddToHalf", builtin::kAdd, OtherOutputType},
+    {"AddOfScalar", builtin::kAdd, ScalarInput},
+    {"AddWithUnknownActivation", builtin::kAdd, UnknownActivation},
+    {"AddWithTanh", builtin::kAdd, Tanh},
+    {"AddOfShortConstant", builtin::kAdd, ShortConstant},
+    {"AddOfLongConstant", builtin::kAdd, LongConstant},
+    {"MulWithoutData", builtin::kMul, NoData},
+    {"MulWithUnknownActivation", builtin::kMul, UnknownActivation},
+    {"ReluWithoutInputs", builtin::kRelu, NoInputs},
+    {"ReluOfMore", builtin::kRelu, ThirdInput},
+    {"PreluOfShortConstant", builtin::kPrelu, ShortConstant},
+    {"PoolWithoutData", builtin::kMaxPool2d, NoData},
+    {"PoolOfScalar", builtin::kMaxPool2d, ScalarInput},
+    {"PoolWithoutHeight", builtin::kMaxPool2d,
      [](Graph*, GraphOperator* op) {
        Change<TfLitePoolParams>(op, [](auto* p) { p->filter_height = 0; });
      }},
-    {"PoolOfNegativeWidth", kTfLiteBuiltinMaxPool2d,
+    {"PoolOfNegativeWidth", builtin::kMaxPool2d,
      [](Graph*, GraphOperator* op) {
        Change<TfLitePoolParams>(op, [](auto* p) { p->filter_width = -3; });
      }},
-    {"PoolWithoutStride", kTfLiteBuiltinMaxPool2d,
+    {"PoolWithoutStride", builtin::kMaxPool2d,
      [](Graph*, GraphOperator* op) {
        Change<TfLitePoolParams>(op, [](auto* p) { p->stride_height = 0; });
      }},
-    {"PoolOfNegativeStride", kTfLiteBuiltinMaxPool2d,
+    {"PoolOfNegativeStride", builtin::kMaxPool2d,
      [](Graph*, GraphOperator* op) {
        Change<TfLitePoolParams>(op,
                                 [](auto* p) { p->stride_width = std::numeric_limits<int>::min(); });
      }},
-    {"PoolWithUnknownPadding", kTfLiteBuiltinMaxPool2d,
+    {"PoolWithUnknownPadding", builtin::kMaxPool2d,
      [](Graph*, GraphOperator* op) {
        Change<TfLitePoolParams>(op, [](auto* p) { p->padding = TfLitePadding{9}; });
      }},
-    {"PoolWithUnknownActivation", kTfLiteBuiltinMaxPool2d,
+    {"PoolWithUnknownActivation", builtin::kMaxPool2d,
      [](Graph*, GraphOperator* op) {
        Change<TfLitePoolParams>(op, [](auto* p) { p->activation = TfLiteFusedActivation{9}; });
      }},
-    {"ConcatenationWithoutData", kTfLiteBuiltinConcatenation, NoData},
-    {"ConcatenationOfOtherAxis", kTfLiteBuiltinConcatenation,
+    {"ConcatenationWithoutData", builtin::kConcatenation, NoData},
+    {"ConcatenationOfOtherAxis", builtin::kConcatenation,
      [](Graph*, GraphOperator* op) {
        Change<TfLiteConcatenationParams>(op, [](auto* p) { p->axis = 1; });
      }},
-    {"ConcatenationOfNoAxis", kTfLiteBuiltinConcatenation,
+    {"ConcatenationOfNoAxis", builtin::kConcatenation,
      [](Graph*, GraphOperator* op) {
        Change<TfLiteConcatenationParams>(
            op, [](auto* p) { p->axis = std::numeric_limits<int>::min(); });
      }},
-    {"ConcatenationOfMany", kTfLiteBuiltinConcatenation, ThirdInput},
+    {"ConcatenationOfMany", builtin::kConcatenation, ThirdInput},
 };
 
 class Damaged : public ::testing::TestWithParam<Damage> {};
@@ -399,8 +399,7 @@ TEST_P(Damaged, IsLeftToTheHost) {
 // Hosts crash on absent inputs.
 TEST(HostOps, AbsentInputsAreRefused) {
   const DelegatePtr delegate = CreateDelegate({});
-  for (const TfLiteBuiltinOperator code :
-       {kTfLiteBuiltinAdd, kTfLiteBuiltinPrelu, kTfLiteBuiltinConcatenation}) {
+  for (const int code : {builtin::kAdd, builtin::kPrelu, builtin::kConcatenation}) {
     Graph graph = EndsIn(code);
     MissingInputs(&graph, &graph.operators.back());
     MiniHost host(graph);

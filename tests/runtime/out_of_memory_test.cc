@@ -52,10 +52,10 @@ namespace {
 // The first quantization absorbs two operators if there are 8 channels, and none if there is 1.
 Graph Absorbing() {
   ModelBuilder builder(kTfLiteFloat32, {1, 4, 4, 8});
-  builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActNone);
-  builder.AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone);
+  builder.AddBinary(builtin::kMul, kTfLiteActNone);
+  builder.AddBinary(builtin::kAdd, kTfLiteActNone);
   builder.AddQuantize().AddConv({.filters = 8}).AddPrelu();
-  builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActNone);
+  builder.AddBinary(builtin::kMul, kTfLiteActNone);
   builder.AddQuantize().AddConv({.filters = 8});
   return builder.Build();
 }

@@ -20,7 +20,7 @@ Graph GraphOfHost(int number) {
       .AddConv({.filters = 24, .output = kTfLiteInt32})
       .AddPool({})
       .AddConv({.filters = 16})
-      .AddBinary(kTfLiteBuiltinMul, kTfLiteActNone)
+      .AddBinary(builtin::kMul, kTfLiteActNone)
       .AddPrelu()
       .Build();
 }

@@ -39,14 +39,14 @@ class QuantizeStep : public Step {
     const void* in = inputs[0];
     auto* out = static_cast<uint32_t*>(output);
     switch (op_.from) {
-      case kTfLiteFloat32:
+      case ElementType::kFloat32:
         if (limits_.has_value()) {
           return ops_.bitpack_float_limits(static_cast<const float*>(in), limits_->limits.data(),
                                            limits_->signs.data(), pixels, channels_, out,
                                            output_words_);
         }
         return PackSigns(static_cast<const float*>(in), pixels, out);
-      case kTfLiteInt8:
+      case ElementType::kInt8:
         return ops_.bitpack_int8(static_cast<const int8_t*>(in), pixels, channels_, op_.zero_point,
                                  out);
       default:
@@ -119,9 +119,9 @@ class DequantizeStep : public Step {
     const size_t channels = static_cast<size_t>(op_.channels);
     const auto* in = static_cast<const uint32_t*>(inputs[0]);
     switch (op_.to) {
-      case kTfLiteFloat32:
+      case ElementType::kFloat32:
         return ops_.unpack_float(in, pixels, channels, static_cast<float*>(output));
-      case kTfLiteInt8:
+      case ElementType::kInt8:
         return ops_.unpack_int8(in, pixels, channels, op_.plus, op_.minus,
                                 static_cast<int8_t*>(output));
       default:
@@ -139,7 +139,7 @@ class DequantizeStep : public Step {
 
 std::unique_ptr<Step> MakeStep(const QuantizeOp& op, const StepKernels& kernels) {
   const PixelOps& ops = kernels.pixel_ops;
-  if (op.from == kTfLiteUInt8) {
+  if (op.from == ElementType::kUint8) {
     return std::make_unique<QuantizeNumbersStep<uint8_t, ByteQuantizer>>(
         [&ops](size_t channels) { return ByteQuantizer(channels, ops); });
   }

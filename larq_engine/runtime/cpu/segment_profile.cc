@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "larq_engine/runtime/host_event.h"
+#include "larq_engine/runtime/run_event.h"
 
 namespace larq_engine {
 namespace {

@@ -83,7 +83,7 @@ class SegmentProfile {
   StepTimes times_;
 };
 
-// An event of a group's run in the host's profiler (host_event.h).
+// An event of a group's run in another profiler than ours (run_event.h).
 struct GroupEvent {
   int node;
   const char* name;  // names of the group's operators, joined by +

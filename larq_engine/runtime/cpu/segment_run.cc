@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "larq_engine/kernels/common/memory_size.h"
-#include "larq_engine/runtime/host_event.h"
+#include "larq_engine/runtime/run_event.h"
 
 namespace larq_engine {
 
@@ -99,7 +99,7 @@ void SegmentRunner::Run(const SegmentRun& run, SegmentProfile* profile) {
   for (int pass = 0; pass < passes_; ++pass) {
     FindShared(run.places, pass);
     for (size_t group = 0; group < layout_.groups.size(); ++group) {
-      const HostEvent event(run.host_profiler, events_[group].node, events_[group].name);
+      const RunEvent event(run.profiler, events_[group].node, events_[group].name);
       RunGroup(group, profile);
     }
   }

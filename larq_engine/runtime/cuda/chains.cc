@@ -12,7 +12,7 @@ namespace {
 
 bool IsQuantizeOfFloats(const Op& op) {
   const auto* quantize = std::get_if<QuantizeOp>(&op);
-  return quantize != nullptr && quantize->from == kTfLiteFloat32;
+  return quantize != nullptr && quantize->from == ElementType::kFloat32;
 }
 
 // Tells whether the operator makes one float of each float, at the same place.

@@ -222,7 +222,7 @@ Launch LaunchMaker::MakeBroadcast(const BinaryOp& op, size_t index) const {
 }
 
 std::vector<Launch> LaunchMaker::Make(const QuantizeOp& op, const Chain& chain) const {
-  if (op.from == kTfLiteFloat32) return MakePixels(chain, 0);
+  if (op.from == ElementType::kFloat32) return MakePixels(chain, 0);
   const ProgramOp& planned = First(chain);
   const TensorShape& shape = Shape(planned.inputs[0]);
   cuda::PackBytesArgs args{};
@@ -230,7 +230,7 @@ std::vector<Launch> LaunchMaker::Make(const QuantizeOp& op, const Chain& chain) 
   args.pixels = PixelsOf(shape);
   args.channels = static_cast<int32_t>(ChannelsOf(shape));
   args.planes = static_cast<int32_t>(op.bits);
-  args.is_bool = op.from == kTfLiteBool;
+  args.is_bool = op.from == ElementType::kBool;
   args.limit = op.zero_point;
   args.out = Place<uint32_t>(planned.output);
   return {Launch::Of(KernelId::pack_bytes, WarpForEachWord(args.pixels, args.channels), args)};
@@ -239,7 +239,7 @@ std::vector<Launch> LaunchMaker::Make(const QuantizeOp& op, const Chain& chain) 
 std::vector<Launch> LaunchMaker::Make(const DequantizeOp& op, const Chain& chain) const {
   const ProgramOp& planned = First(chain);
   const auto* in = Place<uint32_t>(planned.inputs[0]);
-  if (op.to == kTfLiteFloat32) {
+  if (op.to == ElementType::kFloat32) {
     cuda::PixelsArgs args{};
     args.bits = in;
     return MakePixels(chain, 1, args);
@@ -248,8 +248,8 @@ std::vector<Launch> LaunchMaker::Make(const DequantizeOp& op, const Chain& chain
   args.in = in;
   args.pixels = PixelsOf(Shape(planned.output));
   args.channels = op.channels;
-  args.plus = op.to == kTfLiteBool ? 1 : op.plus;
-  args.minus = op.to == kTfLiteBool ? 0 : op.minus;
+  args.plus = op.to == ElementType::kBool ? 1 : op.plus;
+  args.minus = op.to == ElementType::kBool ? 0 : op.minus;
   args.out = Place<int8_t>(planned.output);
   return {Launch::Of(KernelId::unpack_bytes, ThreadForEach(args.pixels * op.channels), args)};
 }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "larq_engine/runtime/host_event.h"
 #include "larq_engine/runtime/ops/op_error.h"
 #include "larq_engine/runtime/plan/arena.h"
+#include "larq_engine/runtime/run_event.h"
 
 namespace larq_engine {
 namespace {
@@ -115,7 +115,7 @@ void ShapedLaunches::Run(const SegmentRun& run) {
     MakeLaunches(run.places);
     places_.assign(run.places.begin(), run.places.end());
   }
-  if (run.profiling || run.host_profiler != nullptr) return RunTimed(run.host_profiler);
+  if (run.profiling || run.profiler != nullptr) return RunTimed(run.profiler);
   NamingAll([&] {
     if (graph_ == nullptr) {
       graph_ = std::make_unique<CudaGraph>(queue, [this](CUstream stream) { Record(stream); });
@@ -126,14 +126,14 @@ void ShapedLaunches::Run(const SegmentRun& run) {
 
 // Runs one chain after the other and waits for each, so that the host's profiler sees how long it
 // takes.
-void ShapedLaunches::RunTimed(void* host_profiler) {
+void ShapedLaunches::RunTimed(RunProfiler* profiler) {
   for (PlannedChain& planned : chains_) {
     const OpName& name = FirstOp(planned).name;
     ForOperator(name, [&] {
       if (planned.timed == nullptr) {
         planned.timed = std::make_unique<TimedLaunches>(executor_.queue(), planned.launches);
       }
-      const HostEvent event(host_profiler, name.node, planned.name);
+      const RunEvent event(profiler, name.node, planned.name);
       planned.total_ns += planned.timed->Run();
       ++planned.calls;
     });

@@ -52,7 +52,7 @@ class ShapedLaunches {
   void Record(CUstream stream) const;
   // Needs a current context.
   void DropGraphs();
-  void RunTimed(void* host_profiler);
+  void RunTimed(RunProfiler* profiler);
   template <typename Work>
   void NamingAll(const Work& work) const;
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <span>
 
-#include "larq_engine/runtime/tflite_abi.h"
+#include "larq_engine/model_file/model_file.h"
 
 namespace larq_engine {
 namespace {
@@ -21,7 +21,7 @@ class FixedTensors {
   // run.
   void AddResults(const ClaimOperator& op) {
     const bool is_fixed = std::all_of(op.inputs.begin(), op.inputs.end(), [&](int tensor) {
-      return tensor == kTfLiteOptionalTensor || fixed_.contains(tensor) ||
+      return tensor == kAbsentTensor || fixed_.contains(tensor) ||
              (static_cast<size_t>(tensor) < is_constant_.size() &&
               is_constant_[static_cast<size_t>(tensor)]);
     });

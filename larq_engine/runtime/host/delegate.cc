@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "larq_engine/model_file/builtin.h"
 #include "larq_engine/runtime/executors.h"
 #include "larq_engine/runtime/host/claim.h"
 #include "larq_engine/runtime/host/claim_facts.h"
@@ -142,7 +143,7 @@ void TakeOver(TfLiteContext* context, TfLiteDelegate* delegate, const std::vecto
   if (indices.empty()) return;
   const IntArrayPtr nodes = MakeIntArray(indices);
   if (nodes == nullptr) throw std::bad_alloc();
-  registration.builtin_code = static_cast<int32_t>(kTfLiteBuiltinDelegate);
+  registration.builtin_code = builtin::kDelegate;
   registration.custom_name = "larq_engine";
   registration.version = 1;
   if (context->ReplaceNodeSubsetsWithDelegateKernels(context, registration, nodes.get(),

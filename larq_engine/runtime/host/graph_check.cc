@@ -1,28 +1,19 @@
 #include "larq_engine/runtime/host/graph_check.h"
 
-#include <iterator>
 #include <stdexcept>
 #include <string>
 
 #include "larq_engine/model_file/clauses.h"
 #include "larq_engine/runtime/host/host_graph.h"
+#include "larq_engine/runtime/host/host_values.h"
 
 namespace larq_engine {
 namespace {
 
-// The file's types by the numbers of the C interface, which begin with "no type".
-constexpr FileType kFileTypes[] = {
-    FileType::kVariant,    FileType::kFloat32, FileType::kInt32,    FileType::kUint8,
-    FileType::kInt64,      FileType::kString,  FileType::kBool,     FileType::kInt16,
-    FileType::kComplex64,  FileType::kInt8,    FileType::kFloat16,  FileType::kFloat64,
-    FileType::kComplex128, FileType::kUint64,  FileType::kResource, FileType::kVariant,
-    FileType::kUint32,     FileType::kUint16,  FileType::kInt4,
-};
-
 FileTensor DescribeFileTensor(const TfLiteTensor& tensor) {
   FileTensor result;
   if (tensor.name != nullptr) result.name = tensor.name;
-  result.type = tensor.type < std::size(kFileTypes) ? kFileTypes[tensor.type] : FileType::kVariant;
+  result.type = ReadElementType(tensor.type);
   const std::span<const int> dims = AsSpan(tensor.dims);
   result.shape.assign(dims.begin(), dims.end());
   result.is_variable = tensor.is_variable;

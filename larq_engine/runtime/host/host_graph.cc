@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "larq_engine/model_file/model_file.h"
+#include "larq_engine/runtime/host/host_values.h"
 #include "larq_engine/runtime/ops/op_error.h"
 
 namespace larq_engine {
@@ -11,7 +13,7 @@ namespace {
 
 TensorInfo DescribeTensor(const TfLiteContext& context, int index) {
   TensorInfo info;
-  if (index == kTfLiteOptionalTensor) return info;
+  if (index == kAbsentTensor) return info;
   if (index < 0 || static_cast<size_t>(index) >= context.tensors_size) {
     throw OpError("tensor #" + std::to_string(index) + " does not exist: the model has " +
                   std::to_string(context.tensors_size) + "; the file is corrupted");
@@ -19,7 +21,7 @@ TensorInfo DescribeTensor(const TfLiteContext& context, int index) {
   const TfLiteTensor& tensor = context.tensors[index];
   info.present = true;
   if (tensor.name != nullptr) info.name = tensor.name;
-  info.type = tensor.type;
+  info.type = ReadElementType(tensor.type);
   const std::span<const int> dims = AsSpan(tensor.dims);
   info.dims.assign(dims.begin(), dims.end());
   const std::span<const int> signature = AsSpan(tensor.dims_signature);
@@ -86,10 +88,13 @@ HostNode ReadNode(TfLiteContext* context, int index, const Unpackers* unpackers)
                 .options = {static_cast<const uint8_t*>(node->custom_initial_data),
                             static_cast<size_t>(std::max(node->custom_initial_data_size, 0))}};
   if (read.op == nullptr || read.op->is_ours()) return read;
-  if (node->builtin_data == nullptr && read.op->needs_options) {
+  const std::optional<FileOptions> data = ReadBuiltinData(read.op->code, node->builtin_data);
+  const std::optional<BuiltinOptions> options =
+      ReadBuiltinOptions(read.op->code, data ? &*data : nullptr);
+  if (!options) {
     read.op = nullptr;
   } else {
-    read.host_options = read.op->read_options(node->builtin_data);
+    read.builtin_options = *options;
     const KnownOp* of_bits = FindOpOfForm(*read.op, OpForm::kWeightBits);
     if (of_bits != nullptr && read.inputs.size() > 1) {
       read.weights = FindWeightBits(context, index, read.inputs[1], unpackers);
@@ -101,7 +106,7 @@ HostNode ReadNode(TfLiteContext* context, int index, const Unpackers* unpackers)
     }
     const KnownOp* of_int8 = FindOpOfForm(*read.op, OpForm::kInt8);
     if (of_int8 != nullptr && !read.inputs.empty() &&
-        DescribeTensor(*context, read.inputs[0]).type == kTfLiteInt8) {
+        DescribeTensor(*context, read.inputs[0]).type == ElementType::kInt8) {
       read.op = of_int8;
     }
   }
@@ -138,7 +143,7 @@ OpInfo DescribeOp(const TfLiteContext& context, const HostNode& node, size_t out
         "output: expected a tensor that is computed, got a constant; the file is corrupted");
   }
   op.options = node.options;
-  op.host_options = node.host_options;
+  op.builtin_options = node.builtin_options;
   return op;
 }
 

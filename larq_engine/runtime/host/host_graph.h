@@ -20,7 +20,7 @@ struct HostNode {
   std::vector<int> inputs;
   std::vector<int> outputs;
   std::span<const uint8_t> options = {};  // valid as long as the model
-  HostOptions host_options = {};
+  BuiltinOptions builtin_options = {};
   std::shared_ptr<const HostNode> weights = nullptr;  // the LceUnpackWeights that makes input 1
 };
 

@@ -37,6 +37,21 @@ class ContextTensors : public HostTensors {
   TfLiteContext* context_;
 };
 
+class ContextProfiler : public RunProfiler {
+ public:
+  explicit ContextProfiler(TfLiteContext* context)
+      : profiler_(static_cast<ProfilerInterface*>(context->profiler)) {}
+
+  uint32_t Begin(const char* name, int node) override {
+    return profiler_->BeginEvent(
+        name, ProfilerInterface::EventType::DELEGATE_PROFILED_OPERATOR_INVOKE_EVENT, node, 0);
+  }
+  void End(uint32_t event) override { profiler_->EndEvent(event); }
+
+ private:
+  ProfilerInterface* profiler_;
+};
+
 }  // namespace
 
 Program PlanNode::ReadProgram(const TfLiteContext& context) const {
@@ -61,7 +76,8 @@ void PlanNode::Prepare(TfLiteContext* context) {
 
 void PlanNode::Invoke(TfLiteContext* context) {
   ContextTensors tensors(context);
-  plan_.Invoke(tensors, context->profiler);
+  ContextProfiler profiler(context);
+  plan_.Invoke(tensors, context->profiler == nullptr ? nullptr : &profiler);
 }
 
 }  // namespace larq_engine

@@ -17,7 +17,7 @@ constexpr size_t kReadableBytesAfter = 16;
 
 void UnpackedWeights::Unpack(const OpInfo& op) {
   const WeightBits weights = WeightBits::Read(op);
-  const bool is_int8 = op.output.type == kTfLiteInt8;
+  const bool is_int8 = op.output.type == ElementType::kInt8;
   bytes_ = MemoryProduct(weights.packed.elements, is_int8 ? sizeof(int8_t) : sizeof(float));
   values_ = AlignedBuffer<uint8_t>(bytes_ + kReadableBytesAfter);
   if (is_int8) {

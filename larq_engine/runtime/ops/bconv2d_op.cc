@@ -54,8 +54,8 @@ enum Input { kImage, kFilter, kMultiplier, kBias, kThreshold, kInputCount };
 
 // Reads a constant with one value for each channel: multiplier, bias or threshold.
 template <typename T>
-ConstantValues<T> ChannelConstants(const OpInfo& op, Input input, const char* role, TfLiteType type,
-                                   int64_t channels) {
+ConstantValues<T> ChannelConstants(const OpInfo& op, Input input, const char* role,
+                                   ElementType type, int64_t channels) {
   const TensorInfo& tensor = op.inputs[input];
   CheckType(tensor, role, {type});
   CheckRank(tensor.dims, role, 1);
@@ -112,7 +112,7 @@ void CheckFilterTail(const uint32_t* filter, int64_t taps, int64_t channels) {
 
 Bconv2dSpec ReadSpec(const OpInfo& op, const CustomOptions& options) {
   const TensorInfo& filter = op.inputs[kFilter];
-  CheckType(filter, "filter", {kTfLiteInt32});
+  CheckType(filter, "filter", {ElementType::kInt32});
   CheckRank(filter.dims, "filter", 4);
   if (*std::min_element(filter.dims.begin(), filter.dims.end()) < 1) {
     throw OpError("filter: expected [output channels, height, width, words], all at least 1, got " +
@@ -151,15 +151,15 @@ OutputTransform ReadTransform(const OpInfo& op, const CustomOptions& options,
   const int64_t channels = spec.out_channels;
   const size_t count = static_cast<size_t>(channels);
   const Activation activation = ReadActivation(options);
-  if (op.output.type == kTfLiteInt32) {
+  if (op.output.type == ElementType::kInt32) {
     const auto threshold =
-        ChannelConstants<int32_t>(op, kThreshold, "threshold", kTfLiteInt32, channels);
+        ChannelConstants<int32_t>(op, kThreshold, "threshold", ElementType::kInt32, channels);
     return MakeBitsTransform(threshold.data(), count, spec.max_dot());
   }
   const auto multiplier =
-      ChannelConstants<float>(op, kMultiplier, "multiplier", kTfLiteFloat32, channels);
-  const auto bias = ChannelConstants<float>(op, kBias, "bias", kTfLiteFloat32, channels);
-  if (op.output.type == kTfLiteFloat32) {
+      ChannelConstants<float>(op, kMultiplier, "multiplier", ElementType::kFloat32, channels);
+  const auto bias = ChannelConstants<float>(op, kBias, "bias", ElementType::kFloat32, channels);
+  if (op.output.type == ElementType::kFloat32) {
     return MakeFloatTransform(activation, multiplier.data(), bias.data(), count);
   }
   const int32_t zero_point = ZeroPoint(op.output, "output");
@@ -193,8 +193,8 @@ void CheckOutput(const Window2d& window, const WindowAxes& axes, const std::vect
 
 Bconv2dOp Bconv2dOp::Read(const OpInfo& op) {
   CheckInputCount(op, kInputCount);
-  CheckType(op.inputs[kImage], "input", {kTfLiteInt32});
-  CheckType(op.output, "output", {kTfLiteFloat32, kTfLiteInt8, kTfLiteInt32});
+  CheckType(op.inputs[kImage], "input", {ElementType::kInt32});
+  CheckType(op.output, "output", {ElementType::kFloat32, ElementType::kInt8, ElementType::kInt32});
   const CustomOptions options(op.options,
                               {kKeys, kKeysWithPads, kKeysWithBits, kKeysWithPadsAndBits});
   const Bconv2dSpec spec = ReadSpec(op, options);

@@ -15,8 +15,8 @@ bool ConcatenationOp::CanClaim(const OpInfo& op) {
     return false;
   }
   const int rank = static_cast<int>(op.output.dims.size());
-  const int axis = op.host_options.axis;
-  if ((axis != -1 && axis != rank - 1) || op.host_options.activation != Activation::kNone) {
+  const int axis = op.builtin_options.axis;
+  if ((axis != -1 && axis != rank - 1) || op.builtin_options.activation != Activation::kNone) {
     return false;
   }
   return std::all_of(op.inputs.begin(), op.inputs.end(), [&](const TensorInfo& input) {

@@ -15,11 +15,11 @@ bool HasMultiplier(const FloatConv2dSpec& spec) {
 
 bool Conv2dOp::CanClaim(const OpInfo& op, bool is_depthwise) {
   if (!HasFloatWeights(op) || op.inputs[0].dims.size() != 4 || op.inputs[1].dims.size() != 4 ||
-      !op.host_options.activation.has_value() || !op.host_options.window.has_value()) {
+      !op.builtin_options.activation.has_value() || !op.builtin_options.window.has_value()) {
     return false;
   }
   const std::vector<int>& filter = op.inputs[1].dims;
-  const int multiplier = op.host_options.depth_multiplier;
+  const int multiplier = op.builtin_options.depth_multiplier;
   if (is_depthwise && (filter[0] != 1 || multiplier < 1 || filter[3] % multiplier != 0)) {
     return false;
   }
@@ -32,7 +32,7 @@ bool Conv2dOp::CanClaim(const OpInfo& op, bool is_depthwise) {
 FloatConv2dSpec Conv2dOp::Spec(const OpInfo& op, bool is_depthwise) {
   const std::vector<int>& filter = op.inputs[1].dims;
   return {.is_depthwise = is_depthwise,
-          .in_channels = is_depthwise ? filter[3] / op.host_options.depth_multiplier : filter[3],
+          .in_channels = is_depthwise ? filter[3] / op.builtin_options.depth_multiplier : filter[3],
           .out_channels = filter[is_depthwise ? 3 : 0],
           .window = ConvWindow(op)};
 }
@@ -47,7 +47,7 @@ Conv2dOp Conv2dOp::Read(const OpInfo& op, bool is_depthwise) {
   const FloatConv2dSpec spec = Spec(op, is_depthwise);
   return {.spec = spec,
           .for_gpus_only = HasMultiplier(spec),
-          .activation = *op.host_options.activation,
+          .activation = *op.builtin_options.activation,
           .filter = ConstantValues<float>(filter.constant, filter.bytes),
           .bias = ReadBias(op, static_cast<int>(spec.out_channels))};
 }

@@ -19,7 +19,7 @@ bool DenseOp::IsForGpusOnly(const OpInfo& op) {
 
 bool DenseOp::CanClaim(const OpInfo& op) {
   return HasFloatWeights(op) && op.inputs[1].dims.size() == 2 &&
-         op.host_options.activation.has_value() && IsBias(op, op.inputs[1].dims[0]);
+         op.builtin_options.activation.has_value() && IsBias(op, op.inputs[1].dims[0]);
 }
 
 DenseOp DenseOp::Read(const OpInfo& op) {
@@ -27,9 +27,9 @@ DenseOp DenseOp::Read(const OpInfo& op) {
   DenseOp read;
   read.depth = weights.dims[1];
   read.units = weights.dims[0];
-  read.keeps_dims = op.host_options.keep_dims;
+  read.keeps_dims = op.builtin_options.keep_dims;
   read.for_gpus_only = IsForGpusOnly(op);
-  read.activation = *op.host_options.activation;
+  read.activation = *op.builtin_options.activation;
   read.weights = ConstantValues<float>(weights.constant, weights.bytes);
   read.bias = ReadBias(op, weights.dims[0]);
   return read;

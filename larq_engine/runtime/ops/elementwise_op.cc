@@ -13,7 +13,8 @@ namespace {
 // Returns the values of a constant that is one value or a vector along the last dimension; empty
 // for other tensors.
 std::vector<float> ReadChannelConstant(const TensorInfo& tensor) {
-  if (!tensor.present || tensor.type != kTfLiteFloat32 || tensor.constant == nullptr) return {};
+  if (!tensor.present || tensor.type != ElementType::kFloat32 || tensor.constant == nullptr)
+    return {};
   const std::vector<int>& dims = tensor.dims;
   const int values = Channels(dims);
   const bool is_vector = std::all_of(dims.begin(), dims.empty() ? dims.end() : dims.end() - 1,
@@ -39,7 +40,7 @@ bool IsChannelConstant(const TensorInfo& constant, const TensorInfo& data) {
 int Channels(const std::vector<int>& dims) { return dims.empty() ? 1 : dims.back(); }
 
 bool BinaryOp::CanClaim(const OpInfo& op) {
-  if (!IsFloatOp(op, 2) || !op.host_options.activation.has_value()) return false;
+  if (!IsFloatOp(op, 2) || !op.builtin_options.activation.has_value()) return false;
   const TensorInfo& a = op.inputs[0];
   const TensorInfo& b = op.inputs[1];
   if (IsFloatData(a)) return IsFloatData(b) || IsChannelConstant(b, a);
@@ -47,7 +48,7 @@ bool BinaryOp::CanClaim(const OpInfo& op) {
 }
 
 BinaryOp BinaryOp::Read(const OpInfo& op, ChannelOp::Kind kind) {
-  BinaryOp read{.kind = kind, .activation = *op.host_options.activation, .data_inputs = {}};
+  BinaryOp read{.kind = kind, .activation = *op.builtin_options.activation, .data_inputs = {}};
   for (size_t input : {0, 1}) {
     if (op.inputs[input].constant == nullptr) {
       read.data_inputs.push_back(input);
@@ -93,7 +94,7 @@ TensorShape BinaryOp::Shape(std::span<const TensorShape> inputs) const {
 
 bool ClampOp::CanClaim(const OpInfo& op) { return IsOpOfFloatData(op, 1); }
 
-ClampOp ClampOp::Read(const OpInfo& op) { return {.activation = *op.host_options.activation}; }
+ClampOp ClampOp::Read(const OpInfo&, Activation activation) { return {.activation = activation}; }
 
 TensorShape ClampOp::Shape(std::span<const TensorShape> inputs) const { return AsInput(inputs[0]); }
 

@@ -47,7 +47,7 @@ struct ClampOp {
   Activation activation;
 
   static bool CanClaim(const OpInfo& op);
-  static ClampOp Read(const OpInfo& op);
+  static ClampOp Read(const OpInfo& op, Activation activation);
   TensorShape Shape(std::span<const TensorShape> inputs) const;
 };
 

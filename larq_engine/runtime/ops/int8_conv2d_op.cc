@@ -18,7 +18,7 @@ constexpr int kMostSize = 1 << 16;
 // the value -128, which products of bytes do not take.
 bool IsFilter(const TensorInfo& filter) {
   const auto is_small = [](int size) { return size >= 1 && size <= kMostSize; };
-  if (!filter.present || filter.type != kTfLiteInt8 || filter.constant == nullptr ||
+  if (!filter.present || filter.type != ElementType::kInt8 || filter.constant == nullptr ||
       filter.dims.size() != 4 || !std::all_of(filter.dims.begin(), filter.dims.end(), is_small) ||
       filter.bytes != static_cast<size_t>(CountElements(filter.dims, 4))) {
     return false;
@@ -33,7 +33,7 @@ bool IsFilter(const TensorInfo& filter) {
 bool Int8Conv2dOp::CanClaim(const OpInfo& op) {
   // Hosts compute convolutions without a bias by another kernel, or not at all.
   if (op.inputs.size() != 3 || !op.inputs[2].present || op.inputs[0].dims.size() != 4 ||
-      !op.host_options.activation.has_value() || !op.host_options.window.has_value() ||
+      !op.builtin_options.activation.has_value() || !op.builtin_options.window.has_value() ||
       !IsFilter(op.inputs[1])) {
     return false;
   }

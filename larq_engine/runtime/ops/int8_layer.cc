@@ -17,7 +17,7 @@ constexpr FloatRange kInt8Range = {-128, 127};
 
 bool IsInt8(const TensorInfo& tensor) {
   const auto zero_point = static_cast<float>(ZeroPointOf(tensor));
-  return tensor.present && tensor.type == kTfLiteInt8 && !tensor.dims.empty() &&
+  return tensor.present && tensor.type == ElementType::kInt8 && !tensor.dims.empty() &&
          (tensor.signature.empty() || tensor.signature.back() >= 0) && tensor.scales.size() == 1 &&
          std::isnormal(tensor.scales[0]) && tensor.scales[0] > 0 &&
          tensor.zero_points.size() <= 1 && zero_point >= kInt8Range.min &&
@@ -29,7 +29,7 @@ bool HasBias(const OpInfo& op) { return op.inputs.size() == 3 && op.inputs[2].pr
 bool IsInt32Bias(const OpInfo& op, int channels) {
   if (!HasBias(op)) return true;
   const TensorInfo& bias = op.inputs[2];
-  return bias.type == kTfLiteInt32 && bias.constant != nullptr && bias.dims.size() == 1 &&
+  return bias.type == ElementType::kInt32 && bias.constant != nullptr && bias.dims.size() == 1 &&
          bias.dims[0] == channels && bias.bytes == static_cast<size_t>(channels) * sizeof(int32_t);
 }
 
@@ -79,7 +79,7 @@ bool IsInt8Layer(const OpInfo& op, int channels) {
 Int8Output ReadInt8Output(const OpInfo& op, size_t channels) {
   Int8Output output = {.bias = ReadInts(HasBias(op) ? op.inputs[2] : TensorInfo()),
                        .multiplier = Multipliers(op, channels),
-                       .range = Int8Range(*op.host_options.activation, op.output),
+                       .range = Int8Range(*op.builtin_options.activation, op.output),
                        .zero_point = ZeroPointOf(op.output)};
   output.bias.resize(channels);
   return output;

@@ -14,7 +14,7 @@ namespace {
 // Reads the number that a PADV2 pads with.
 std::optional<float> ReadValue(const TensorInfo& tensor) {
   float value = 0;
-  const bool is_number = tensor.present && tensor.type == kTfLiteFloat32 &&
+  const bool is_number = tensor.present && tensor.type == ElementType::kFloat32 &&
                          tensor.constant != nullptr && tensor.bytes == sizeof(value);
   if (!is_number) return std::nullopt;
   std::memcpy(&value, tensor.constant, sizeof(value));

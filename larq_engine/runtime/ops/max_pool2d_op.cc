@@ -17,8 +17,8 @@ constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
 
 MaxPool2dOp MaxPool2dOp::ReadOfBits(const OpInfo& op) {
   CheckInputCount(op, 1);
-  CheckType(op.inputs[0], "input", {kTfLiteInt32});
-  CheckType(op.output, "output", {kTfLiteInt32});
+  CheckType(op.inputs[0], "input", {ElementType::kInt32});
+  CheckType(op.output, "output", {ElementType::kInt32});
   const CustomOptions options(op.options, kKeys);
   const AxisPadding padding{.same = options.IsSame()};
   return {.of_bits = true,
@@ -31,16 +31,16 @@ MaxPool2dOp MaxPool2dOp::ReadOfBits(const OpInfo& op) {
 }
 
 bool MaxPool2dOp::CanClaimOfFloats(const OpInfo& op) {
-  const std::optional<Window2d>& window = op.host_options.window;
+  const std::optional<Window2d>& window = op.builtin_options.window;
   return op.inputs.size() == 1 && IsFloatData(op.inputs[0]) && IsFloat(op.output) &&
-         op.inputs[0].dims.size() == 4 && op.host_options.activation.has_value() &&
+         op.inputs[0].dims.size() == 4 && op.builtin_options.activation.has_value() &&
          window.has_value() && IsLegal(*window);
 }
 
 MaxPool2dOp MaxPool2dOp::ReadOfFloats(const OpInfo& op) {
   return {.of_bits = false,
-          .window = *op.host_options.window,
-          .activation = *op.host_options.activation};
+          .window = *op.builtin_options.window,
+          .activation = *op.builtin_options.activation};
 }
 
 TensorShape MaxPool2dOp::Shape(std::span<const TensorShape> inputs) const {

@@ -22,7 +22,7 @@ void KeepChannels(int64_t first, int64_t count, std::vector<T>& values) {
 
 bool IsChannelwise(const Op& op, int64_t channels) {
   if (const auto* quantize = std::get_if<QuantizeOp>(&op)) {
-    return quantize->from == kTfLiteFloat32 && quantize->bits == 1 &&
+    return quantize->from == ElementType::kFloat32 && quantize->bits == 1 &&
            (!quantize->limits.has_value() || IsOfChannels(quantize->limits->limits, channels));
   }
   if (const auto* binary = std::get_if<BinaryOp>(&op)) {

@@ -35,13 +35,13 @@ void CheckInputCount(const OpInfo& op, size_t expected) {
 }
 
 void CheckType(const TensorInfo& tensor, const char* role,
-               std::initializer_list<TfLiteType> expected) {
+               std::initializer_list<ElementType> expected) {
   if (tensor.present &&
       std::find(expected.begin(), expected.end(), tensor.type) != expected.end()) {
     return;
   }
   std::string names;
-  for (TfLiteType type : expected)
+  for (ElementType type : expected)
     names += (names.empty() ? "" : " or ") + std::string(TypeName(type));
   throw OpError(role + Quoted(tensor) + ": expected " + names + ", got " +
                 (tensor.present ? TypeName(tensor.type) : "no tensor") + "; re-convert the model");
@@ -56,14 +56,15 @@ void CheckRank(const std::vector<int>& dims, const char* role, size_t expected) 
 
 bool IsFloat(const TensorInfo& tensor) {
   const bool open_channels = !tensor.signature.empty() && tensor.signature.back() < 0;
-  return tensor.present && tensor.type == kTfLiteFloat32 && !tensor.dims.empty() && !open_channels;
+  return tensor.present && tensor.type == ElementType::kFloat32 && !tensor.dims.empty() &&
+         !open_channels;
 }
 
 bool IsFloatData(const TensorInfo& tensor) { return IsFloat(tensor) && tensor.constant == nullptr; }
 
 bool IsMovable(const TensorInfo& tensor) {
-  const bool is_known =
-      tensor.type == kTfLiteFloat32 || tensor.type == kTfLiteInt8 || tensor.type == kTfLiteInt32;
+  const bool is_known = tensor.type == ElementType::kFloat32 || tensor.type == ElementType::kInt8 ||
+                        tensor.type == ElementType::kInt32;
   return tensor.present && is_known && tensor.constant == nullptr && !tensor.dims.empty();
 }
 
@@ -106,7 +107,8 @@ std::vector<float> ReadBias(const OpInfo& op, int channels) {
 }
 
 std::vector<int> ReadInts(const TensorInfo& tensor) {
-  if (!tensor.present || tensor.type != kTfLiteInt32 || tensor.constant == nullptr) return {};
+  if (!tensor.present || tensor.type != ElementType::kInt32 || tensor.constant == nullptr)
+    return {};
   std::vector<int> values(tensor.bytes / sizeof(int));
   if (!values.empty()) std::memcpy(values.data(), tensor.constant, values.size() * sizeof(int));
   return values;

@@ -18,7 +18,7 @@ namespace larq_engine {
 // `role` names the tensor's role in the operator: "input", "filter", "output"...
 void CheckInputCount(const OpInfo& op, size_t expected);
 void CheckType(const TensorInfo& tensor, const char* role,
-               std::initializer_list<TfLiteType> expected);
+               std::initializer_list<ElementType> expected);
 void CheckRank(const std::vector<int>& dims, const char* role, size_t expected);
 
 // For operators of the host. IsFloat tells whether a tensor is of floats and the file states its

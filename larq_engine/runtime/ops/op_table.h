@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include "larq_engine/model_file/builtin.h"
 #include "larq_engine/runtime/ops/op.h"
 #include "larq_engine/runtime/ops/op_info.h"
 
@@ -25,13 +26,10 @@ struct KnownOp {
   // when the host hands over the graph.
   Op (*read)(const OpInfo& op);
 
-  // For operators of the host; null for ours. `read_options` reads the structure behind
-  // TfLiteNode::builtin_data, which may be null if the operator has no options. `can_claim` tells
-  // whether `read` can take what the file says. The answer must not depend on sizes that a resize
-  // changes: a host that asks again after one must get the same answer.
-  HostOptions (*read_options)(const void* builtin_data) = nullptr;
+  // For operators of the host; null for ours. Tells whether `read` can take what the file says. The
+  // answer must not depend on sizes that a resize changes: a host that asks again after one must
+  // get the same answer.
   bool (*can_claim)(const OpInfo& op) = nullptr;
-  bool needs_options = false;
   bool (*is_for_gpus_only)(const OpInfo& op) = nullptr;  // null if never
   // The CPU takes the operator only if a plan reads its result, as with gates. A model's last
   // layers stay with the host, so that their roundings are the host's.
@@ -40,9 +38,9 @@ struct KnownOp {
   bool is_float_conv = false;
   bool makes_several = false;  // calls `read` and `can_claim` for each output
   OpForm form = OpForm::kUsual;
-  TfLiteBuiltinOperator code = kTfLiteBuiltinCustom;
+  int code = builtin::kCustom;
 
-  constexpr bool is_ours() const { return code == kTfLiteBuiltinCustom; }
+  constexpr bool is_ours() const { return code == builtin::kCustom; }
   bool is_weights() const { return read == nullptr; }
 
   // Tells whether the host always computes the operator better on the CPU (see op.h). `can_claim`

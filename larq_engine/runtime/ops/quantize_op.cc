@@ -27,7 +27,7 @@ void CheckRise(const std::vector<float>& limits, size_t channels) {
 
 void ReadLimits(const OpInfo& op, int64_t bits, QuantizeOp& read) {
   const TensorInfo& limits = op.inputs[1];
-  CheckType(limits, "limits", {kTfLiteFloat32});
+  CheckType(limits, "limits", {ElementType::kFloat32});
   const std::vector<int>& dims = limits.dims;
   const bool fits =
       (dims.size() == 1 || dims.size() == 2) && dims[0] == LargestOf(bits) && dims.back() >= 1;
@@ -59,19 +59,20 @@ QuantizeOp QuantizeOp::Read(const OpInfo& op) {
     if (options.Has("bits")) bits = options.Get("bits", 2, kMaxBits);
   }
   const bool of_bytes =
-      bits == kByteBits && !op.inputs.empty() && op.inputs[0].type == kTfLiteUInt8;
+      bits == kByteBits && !op.inputs.empty() && op.inputs[0].type == ElementType::kUint8;
   const bool has_limits = bits > 1 && !of_bytes;
   CheckInputCount(op, has_limits ? 2 : 1);
   if (has_limits) {
-    CheckType(op.inputs[0], "input", {kTfLiteFloat32});
+    CheckType(op.inputs[0], "input", {ElementType::kFloat32});
   } else if (!of_bytes) {
-    CheckType(op.inputs[0], "input", {kTfLiteFloat32, kTfLiteInt8, kTfLiteBool});
+    CheckType(op.inputs[0], "input",
+              {ElementType::kFloat32, ElementType::kInt8, ElementType::kBool});
   }
-  CheckType(op.output, "output", {kTfLiteInt32});
+  CheckType(op.output, "output", {ElementType::kInt32});
   QuantizeOp read{.from = op.inputs[0].type};
   read.bits = bits;
   if (has_limits) ReadLimits(op, bits, read);
-  if (read.from == kTfLiteInt8) read.zero_point = ZeroPoint(op.inputs[0], "input");
+  if (read.from == ElementType::kInt8) read.zero_point = ZeroPoint(op.inputs[0], "input");
   return read;
 }
 
@@ -93,15 +94,15 @@ TensorShape QuantizeOp::Shape(std::span<const TensorShape> inputs) const {
 DequantizeOp DequantizeOp::Read(const OpInfo& op) {
   CheckInputCount(op, 1);
   CheckNoOptions(op);
-  CheckType(op.inputs[0], "input", {kTfLiteInt32});
-  CheckType(op.output, "output", {kTfLiteFloat32, kTfLiteInt8, kTfLiteBool});
+  CheckType(op.inputs[0], "input", {ElementType::kInt32});
+  CheckType(op.output, "output", {ElementType::kFloat32, ElementType::kInt8, ElementType::kBool});
   // Bits do not say how many channels they hold; only the output that the file declares does.
   if (op.output.dims.empty() || op.output.dims.back() < 0) {
     throw OpError("output: expected a shape that ends in the number of channels, got " +
                   DimsString(op.output.dims) + "; re-convert the model");
   }
   DequantizeOp read{.to = op.output.type, .channels = op.output.dims.back()};
-  if (read.to == kTfLiteInt8) {
+  if (read.to == ElementType::kInt8) {
     const double zero_point = ZeroPoint(op.output, "output");
     const double one = std::round(1.0 / Scale(op.output, "output"));
     read.plus = static_cast<int8_t>(std::clamp(zero_point + one, -128.0, 127.0));

@@ -7,16 +7,16 @@
 #include <span>
 #include <vector>
 
+#include "larq_engine/model_file/element_type.h"
 #include "larq_engine/runtime/ops/quantize_limits.h"
 #include "larq_engine/runtime/ops/shape.h"
-#include "larq_engine/runtime/tflite_abi.h"
 
 namespace larq_engine {
 
 struct OpInfo;
 
 struct QuantizeOp {
-  TfLiteType from;                            // float, int8, bool or, to 8 bits, uint8
+  ElementType from;                           // float, int8, bool or, to 8 bits, uint8
   int32_t zero_point = 0;                     // int8
   std::optional<QuantizeLimits> limits = {};  // for floats, with the operators that it absorbed
 
@@ -31,7 +31,7 @@ struct QuantizeOp {
 };
 
 struct DequantizeOp {
-  TfLiteType to;  // float, int8 or bool
+  ElementType to;  // float, int8 or bool
   int channels;
   int8_t plus = 1;  // int8: what +1 and -1 become
   int8_t minus = -1;

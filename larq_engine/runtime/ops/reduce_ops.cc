@@ -32,14 +32,14 @@ std::optional<Range> FindRun(const TensorInfo& axes, size_t rank) {
 }  // namespace
 
 bool AveragePool2dOp::CanClaim(const OpInfo& op) {
-  const std::optional<Window2d>& window = op.host_options.window;
+  const std::optional<Window2d>& window = op.builtin_options.window;
   return IsOpOfFloatData(op, 1) && op.inputs[0].dims.size() == 4 &&
-         op.host_options.activation.has_value() && window.has_value() && IsLegal(*window) &&
+         op.builtin_options.activation.has_value() && window.has_value() && IsLegal(*window) &&
          ReachesLittle(*window);
 }
 
 AveragePool2dOp AveragePool2dOp::Read(const OpInfo& op) {
-  return {.window = *op.host_options.window, .activation = *op.host_options.activation};
+  return {.window = *op.builtin_options.window, .activation = *op.builtin_options.activation};
 }
 
 TensorShape AveragePool2dOp::Shape(std::span<const TensorShape> inputs) const {
@@ -54,7 +54,7 @@ bool MeanOp::CanClaim(const OpInfo& op) {
 
 MeanOp MeanOp::Read(const OpInfo& op) {
   const Range range = *FindRun(op.inputs[1], op.inputs[0].dims.size());
-  return {.first = range.first, .last = range.last, .keeps_dims = op.host_options.keep_dims};
+  return {.first = range.first, .last = range.last, .keeps_dims = op.builtin_options.keep_dims};
 }
 
 TensorShape MeanOp::Shape(std::span<const TensorShape> inputs) const {
@@ -88,7 +88,7 @@ Window2d MeanOp::Window(const std::vector<int>& image) { return {.height = {.tap
 
 bool SoftmaxOp::CanClaim(const OpInfo& op) { return IsOpOfFloatData(op, 1); }
 
-SoftmaxOp SoftmaxOp::Read(const OpInfo& op) { return {.beta = op.host_options.beta}; }
+SoftmaxOp SoftmaxOp::Read(const OpInfo& op) { return {.beta = op.builtin_options.beta}; }
 
 TensorShape SoftmaxOp::Shape(std::span<const TensorShape> inputs) const {
   return AsInput(inputs[0]);

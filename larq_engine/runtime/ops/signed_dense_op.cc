@@ -53,14 +53,15 @@ Int8DenseOutput ReadInt8(const OpInfo& op, const WeightBits& weights, size_t uni
 
 bool SignedDenseOp::CanClaim(const OpInfo& op) {
   if (op.weights == nullptr || op.inputs.size() < 2 || op.inputs.size() > 3 ||
-      op.inputs[1].dims.size() != 2 || !op.host_options.activation.has_value()) {
+      op.inputs[1].dims.size() != 2 || !op.builtin_options.activation.has_value()) {
     return false;
   }
   const WeightBits weights = WeightBits::Read(*op.weights);
   const int units = op.inputs[1].dims[0], depth = op.inputs[1].dims[1];
   if (weights.packed.scales > 1 && weights.axis != 0) return false;
   if (static_cast<size_t>(depth) > kMaxSignedDepth) return false;
-  return op.inputs[1].type == kTfLiteInt8 ? IsInt8Layer(op, units) : CanClaimFloat(op, units);
+  return op.inputs[1].type == ElementType::kInt8 ? IsInt8Layer(op, units)
+                                                 : CanClaimFloat(op, units);
 }
 
 SignedDenseSize SignedDenseOp::Size(const OpInfo& op) {
@@ -71,24 +72,24 @@ SignedDenseSize SignedDenseOp::Size(const OpInfo& op) {
   return {.rows = CountElements(dims, dims.size()) / depth,
           .depth = depth,
           .units = op.inputs[1].dims[0],
-          .is_int8 = input.type == kTfLiteInt8};
+          .is_int8 = input.type == ElementType::kInt8};
 }
 
 SignedDenseOp SignedDenseOp::Read(const OpInfo& op) {
   const TensorInfo& weights = op.inputs[1];
   SignedDenseOp read = {.shape = {.depth = weights.dims[1],
                                   .units = weights.dims[0],
-                                  .keeps_dims = op.host_options.keep_dims},
+                                  .keeps_dims = op.builtin_options.keep_dims},
                         .weights = WeightBits::Read(*op.weights),
                         .output = {}};
   const auto units = static_cast<size_t>(weights.dims[0]);
   const auto depth = static_cast<size_t>(weights.dims[1]);
-  if (weights.type == kTfLiteInt8) {
+  if (weights.type == ElementType::kInt8) {
     read.output = ReadInt8(op, read.weights, units, depth);
   } else {
     read.output = FloatDenseOutput{.scale = ScaleOfEach(read.weights, units),
                                    .bias = ReadBias(op, weights.dims[0]),
-                                   .range = ActivationRange(*op.host_options.activation)};
+                                   .range = ActivationRange(*op.builtin_options.activation)};
   }
   return read;
 }

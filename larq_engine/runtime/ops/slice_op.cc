@@ -93,7 +93,7 @@ std::optional<SliceOp> ReadSlice(const OpInfo& op) {
 
 std::optional<SliceOp> ReadStridedSlice(const OpInfo& op) {
   std::optional<SliceOp> read = ReadWhole(op, 4, 0);
-  if (!read || !op.host_options.strided_slice.has_value()) return std::nullopt;
+  if (!read || !op.builtin_options.strided_slice.has_value()) return std::nullopt;
   const std::vector<int> begin = ReadInts(op.inputs[1]);
   const std::vector<int> end = ReadInts(op.inputs[2]);
   const std::vector<int> strides = ReadInts(op.inputs[3]);
@@ -103,10 +103,11 @@ std::optional<SliceOp> ReadStridedSlice(const OpInfo& op) {
   }
   const auto bound = [](int at) { return at < 0 ? FromEnd(-int64_t{at}) : FromBegin(at); };
   for (size_t i = 0; i < dims; ++i) {
-    if ((op.host_options.strided_slice->begin_mask >> i & 1) == 0) {
+    if ((op.builtin_options.strided_slice->begin_mask >> i & 1) == 0) {
       read->axes[i].begin = bound(begin[i]);
     }
-    if ((op.host_options.strided_slice->end_mask >> i & 1) == 0) read->axes[i].end = bound(end[i]);
+    if ((op.builtin_options.strided_slice->end_mask >> i & 1) == 0)
+      read->axes[i].end = bound(end[i]);
   }
   read->clamps = true;
   return read;

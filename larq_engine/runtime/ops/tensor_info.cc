@@ -7,8 +7,9 @@
 
 namespace larq_engine {
 
-size_t ElementBytes(TfLiteType type) {
-  const bool is_byte = type == kTfLiteInt8 || type == kTfLiteUInt8 || type == kTfLiteBool;
+size_t ElementBytes(ElementType type) {
+  const bool is_byte =
+      type == ElementType::kInt8 || type == ElementType::kUint8 || type == ElementType::kBool;
   return is_byte ? 1 : sizeof(int32_t);
 }
 

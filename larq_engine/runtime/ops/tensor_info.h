@@ -1,4 +1,4 @@
-// The facts that are known about a tensor before anything runs, free of the host's structures.
+// The facts that are known about a tensor before anything runs.
 #ifndef LARQ_ENGINE_RUNTIME_OPS_TENSOR_INFO_H_
 #define LARQ_ENGINE_RUNTIME_OPS_TENSOR_INFO_H_
 
@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "larq_engine/runtime/tflite_abi.h"
+#include "larq_engine/model_file/element_type.h"
 
 namespace larq_engine {
 
 struct TensorInfo {
   bool present = false;  // an optional input that the file leaves out is not
   std::string name;
-  TfLiteType type = kTfLiteNoType;
+  ElementType type = ElementType::kNone;
   std::vector<int> dims;
   std::vector<int> signature = {};  // dims as the file declares them, -1 for open; may be empty
   const void* constant = nullptr;   // the data, if it is part of the file
@@ -25,7 +25,7 @@ struct TensorInfo {
 };
 
 // Returns the bytes of one element, for all types that operators read and write.
-size_t ElementBytes(TfLiteType type);
+size_t ElementBytes(ElementType type);
 
 std::string DimsString(const std::vector<int>& dims);
 

@@ -15,7 +15,7 @@ enum Input { kBits, kScale, kInputCount };
 constexpr float kLargestInt8Scale = 127;
 
 void CheckOutput(const TensorInfo& output) {
-  CheckType(output, "output", {kTfLiteFloat32, kTfLiteInt8});
+  CheckType(output, "output", {ElementType::kFloat32, ElementType::kInt8});
   const bool is_open = std::ranges::find(output.signature, -1) != output.signature.end();
   if (output.dims.empty() || is_open || *std::ranges::min_element(output.dims) < 1) {
     throw OpError("output: expected a shape that the file fixes, all sizes at least 1, got " +
@@ -25,7 +25,7 @@ void CheckOutput(const TensorInfo& output) {
 
 // Returns the number of scales: one, or one for each index of the axis.
 size_t CheckScale(const TensorInfo& scale, int axis_size) {
-  CheckType(scale, "scale", {kTfLiteFloat32});
+  CheckType(scale, "scale", {ElementType::kFloat32});
   if (scale.dims.size() > 1) CheckRank(scale.dims, "scale", 1);
   const int count = scale.dims.empty() ? 1 : scale.dims[0];
   if (count != 1 && count != axis_size) {
@@ -51,7 +51,7 @@ void CheckInt8Scales(const PackedWeights& weights, const TensorInfo& scale) {
 }
 
 ConstantValues<uint32_t> ReadBits(const TensorInfo& bits, size_t elements) {
-  CheckType(bits, "bits", {kTfLiteInt32});
+  CheckType(bits, "bits", {ElementType::kInt32});
   CheckRank(bits.dims, "bits", 1);
   const size_t words = WordsFor(elements);
   if (bits.dims[0] < 0 || static_cast<size_t>(bits.dims[0]) != words) {
@@ -93,7 +93,7 @@ WeightBits WeightBits::Read(const OpInfo& op) {
       packed.inner *= static_cast<size_t>(dims[i]);
     }
   }
-  if (op.output.type == kTfLiteInt8) CheckInt8Scales(packed, scale);
+  if (op.output.type == ElementType::kInt8) CheckInt8Scales(packed, scale);
   return read;
 }
 

@@ -45,7 +45,8 @@ void Program::Absorb() {
     // program.
     ProgramOp& last = *ops_[i];
     auto* quantize = std::get_if<QuantizeOp>(last.op.get());
-    if (quantize == nullptr || quantize->from != kTfLiteFloat32 || quantize->bits > 1) continue;
+    if (quantize == nullptr || quantize->from != ElementType::kFloat32 || quantize->bits > 1)
+      continue;
     const std::vector<size_t> chain = ChannelOpsBefore(last);
     std::vector<ChannelOp> operations;
     for (size_t member : chain) {

@@ -110,7 +110,7 @@ void Plan::ReserveStaging() {
   }
 }
 
-void Plan::Invoke(HostTensors& host, void* host_profiler) {
+void Plan::Invoke(HostTensors& host, RunProfiler* profiler) {
   if (!prepared_) {
     throw OpError(
         "larq_engine: expected allocated tensors, got a run after allocation failed; "
@@ -124,7 +124,7 @@ void Plan::Invoke(HostTensors& host, void* host_profiler) {
            .segments = segments_,
            .memory = memory_,
            .reads_given_inputs = IsOfMainGraph(),
-           .host_profiler = host_profiler},
+           .profiler = profiler},
           engine_->profiling() ? &profile_ : nullptr);
 }
 

@@ -39,7 +39,7 @@ class Plan {
 
   // Runs all segments. Allocates nothing. Throws OpError if the host has no memory for a tensor, or
   // a device fails.
-  void Invoke(HostTensors& host, void* host_profiler);
+  void Invoke(HostTensors& host, RunProfiler* profiler);
 
   // Adds this plan's readers of the tensor, as of the last Prepare.
   void AddReaders(int tensor, InputReaders& readers) const;

@@ -34,7 +34,7 @@ void RunPlan(const PlanRun& run, PlanProfile* profile) {
     if (action.kind == Action::kRun) {
       run.segments[action.part]->Run({.places = run.memory.Addresses(action.device),
                                       .profiling = profile != nullptr,
-                                      .host_profiler = run.host_profiler});
+                                      .profiler = run.profiler});
     } else if (profile == nullptr) {
       Copy(run, action);
     } else {

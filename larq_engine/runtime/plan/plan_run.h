@@ -21,7 +21,7 @@ struct PlanRun {
   std::span<const std::unique_ptr<Segment>> segments;  // for each part
   const PlanMemory& memory;
   bool reads_given_inputs;  // the plan is one of the main graph, whose inputs may be given
-  void* host_profiler;      // may be null
+  RunProfiler* profiler;    // may be null
 };
 
 // Copies and runs segments in the order of the schedule. `profile` observes the copies; it is null

@@ -33,7 +33,7 @@ void Program::Add(const KnownOp& row, OpName& name, const OpInfo& info, std::spa
                      .name = info.output.name,
                      .producer = static_cast<int>(ops_.size()),
                      .element_bytes = ElementBytes(info.output.type),
-                     .is_float = info.output.type == kTfLiteFloat32,
+                     .is_float = info.output.type == ElementType::kFloat32,
                      .host_reads = host_reads});
   ops_.push_back(std::move(added));
 }
@@ -44,7 +44,7 @@ size_t Program::FindValue(int tensor, const TensorInfo& info) {
     values_.push_back({.tensor = tensor,
                        .name = info.name,
                        .element_bytes = ElementBytes(info.type),
-                       .is_float = info.type == kTfLiteFloat32});
+                       .is_float = info.type == ElementType::kFloat32});
     Value& value = values_.back();
     value.is_constant = info.constant != nullptr;
     if (value.is_constant && value.element_bytes > 1) {

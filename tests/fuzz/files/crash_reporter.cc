@@ -72,7 +72,7 @@ TfLiteStatus Take(TfLiteContext* context, TfLiteDelegate* delegate, const std::v
   if (indices.empty()) return kTfLiteOk;
   const larq_engine::IntArrayPtr nodes = larq_engine::MakeIntArray(indices);
   registration.prepare = TakeNothing;
-  registration.builtin_code = static_cast<int32_t>(kTfLiteBuiltinDelegate);
+  registration.builtin_code = static_cast<int32_t>(builtin::kDelegate);
   registration.custom_name = "nothing";
   registration.version = 1;
   return context->ReplaceNodeSubsetsWithDelegateKernels(context, registration, nodes.get(),
@@ -91,8 +91,8 @@ TfLiteStatus TakeOurs(TfLiteContext* context, TfLiteDelegate* delegate) {
       return kTfLiteError;
     }
     const char* name = registration->custom_name;
-    if (registration->builtin_code == static_cast<int32_t>(kTfLiteBuiltinCustom) &&
-        name != nullptr && std::strncmp(name, "Lce", 3) == 0) {
+    if (registration->builtin_code == static_cast<int32_t>(builtin::kCustom) && name != nullptr &&
+        std::strncmp(name, "Lce", 3) == 0) {
       (std::strcmp(name, "LceUnpackWeights") == 0 ? weights : others).push_back(index);
     }
   }

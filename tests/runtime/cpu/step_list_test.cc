@@ -24,44 +24,42 @@ class Network : public HostTensors {
   int InputOfAPixel(int channels) { return Tensor({1, 1, 1, channels}); }
   int Product(int a, int b, Activation activation = Activation::kNone) {
     activation_ = activation;
-    const int output = Add("MUL", kTfLiteBuiltinMul, {a, b}, std::max(Channels(a), Channels(b)));
+    const int output = Add("MUL", builtin::kMul, {a, b}, std::max(Channels(a), Channels(b)));
     activation_ = Activation::kNone;
     return output;
   }
   int Prelu(int input) {
-    return Add("PRELU", kTfLiteBuiltinPrelu, {input, kConstant}, Channels(input));
+    return Add("PRELU", builtin::kPrelu, {input, kConstant}, Channels(input));
   }
   int Average(int input) {  // over a whole image
-    return Add("AVERAGE_POOL_2D", kTfLiteBuiltinAveragePool2d, {input}, Channels(input));
+    return Add("AVERAGE_POOL_2D", builtin::kAveragePool2d, {input}, Channels(input));
   }
-  int Scale(int input) {
-    return Add("MUL", kTfLiteBuiltinMul, {input, kConstant}, Channels(input));
-  }
+  int Scale(int input) { return Add("MUL", builtin::kMul, {input, kConstant}, Channels(input)); }
   int Pool(int input, int stride, int taps = 2) {
     stride_ = stride;
     taps_ = taps;
-    return Add("MAX_POOL_2D", kTfLiteBuiltinMaxPool2d, {input}, Channels(input));
+    return Add("MAX_POOL_2D", builtin::kMaxPool2d, {input}, Channels(input));
   }
-  int Clamp(int input) { return Add("RELU", kTfLiteBuiltinRelu, {input}, Channels(input)); }
+  int Clamp(int input) { return Add("RELU", builtin::kRelu, {input}, Channels(input)); }
   int Concatenation(const std::vector<int>& inputs) {
     int channels = 0;
     for (int input : inputs) channels += Channels(input);
-    return Add("CONCATENATION", kTfLiteBuiltinConcatenation, inputs, channels);
+    return Add("CONCATENATION", builtin::kConcatenation, inputs, channels);
   }
   // Adds MUL and LceQuantize. The LceQuantize absorbs the MUL by turning it into limits.
   int ScaleAndQuantize(int input) { return Quantize(Scale(input)); }
   // Adds a 1x1 convolution of 32 channels to 32.
   int Convolution(int bits) {
-    return Add("LceBconv2d", kTfLiteBuiltinCustom, {bits, kConstant, kConstant, kConstant}, 32);
+    return Add("LceBconv2d", builtin::kCustom, {bits, kConstant, kConstant, kConstant}, 32);
   }
   int Sum(int a, int b, Activation activation = Activation::kNone) {
     activation_ = activation;
-    const int output = Add("ADD", kTfLiteBuiltinAdd, {a, b}, Channels(a));
+    const int output = Add("ADD", builtin::kAdd, {a, b}, Channels(a));
     activation_ = Activation::kNone;
     return output;
   }
   int Quantize(int input) {
-    return Add("LceQuantize", kTfLiteBuiltinCustom, {input}, (Channels(input) + 31) / 32);
+    return Add("LceQuantize", builtin::kCustom, {input}, (Channels(input) + 31) / 32);
   }
 
   // Returns each step as a text: the operator, the values that it reads, the operators that it
@@ -109,7 +107,7 @@ class Network : public HostTensors {
     return value < values ? Channels(program_.value(value).tensor)
                           : list.parts[value - values].channels;
   }
-  TensorInfo Info(TfLiteType type, int tensor) const {
+  TensorInfo Info(ElementType type, int tensor) const {
     TensorInfo info{.present = true, .name = "t", .type = type, .dims = Dims(tensor)};
     info.bytes = 4;
     for (int dim : info.dims) info.bytes *= static_cast<size_t>(dim);
@@ -120,13 +118,13 @@ class Network : public HostTensors {
     static constexpr float kTwo = 2;
     return {.present = true,
             .name = "two",
-            .type = kTfLiteFloat32,
+            .type = ElementType::kFloat32,
             .dims = {1},
             .constant = &kTwo,
             .bytes = sizeof(kTwo)};
   }
 
-  static TensorInfo LayerConstant(TfLiteType type, std::vector<int> dims) {
+  static TensorInfo LayerConstant(ElementType type, std::vector<int> dims) {
     static constexpr float kValues[32] = {};
     return {.present = true,
             .name = "zeros",
@@ -141,8 +139,7 @@ class Network : public HostTensors {
     return static_cast<int>(dims_.size()) - 1;
   }
 
-  int Add(const char* name, TfLiteBuiltinOperator code, const std::vector<int>& inputs,
-          int channels) {
+  int Add(const char* name, int code, const std::vector<int>& inputs, int channels) {
     std::vector<int> dims = Dims(inputs[0]);
     for (size_t i = 0; i < dims.size() && inputs.size() == 2 && inputs[1] != kConstant; ++i) {
       dims[i] = std::max(dims[i], Dims(inputs[1])[i]);
@@ -150,28 +147,30 @@ class Network : public HostTensors {
     dims.back() = channels;
     const int output = Tensor(std::move(dims));
     const bool is_layer = inputs.size() == 4;
-    const bool is_quantization = code == kTfLiteBuiltinCustom && !is_layer;
-    OpInfo info{.inputs = {},
-                .output = Info(is_quantization ? kTfLiteInt32 : kTfLiteFloat32, output)};
-    info.host_options.axis = 3;
-    info.host_options.activation = activation_;
-    if (code == kTfLiteBuiltinAveragePool2d) {
-      info.host_options.window = Window2d{.height = {.taps = height_, .stride = height_},
-                                          .width = {.taps = 5, .stride = 5}};
+    const bool is_quantization = code == builtin::kCustom && !is_layer;
+    OpInfo info{
+        .inputs = {},
+        .output = Info(is_quantization ? ElementType::kInt32 : ElementType::kFloat32, output)};
+    info.builtin_options.axis = 3;
+    info.builtin_options.activation = activation_;
+    if (code == builtin::kAveragePool2d) {
+      info.builtin_options.window = Window2d{.height = {.taps = height_, .stride = height_},
+                                             .width = {.taps = 5, .stride = 5}};
     }
-    if (code == kTfLiteBuiltinMaxPool2d) {
-      info.host_options.window = SquareWindow({.taps = taps_, .stride = stride_});
+    if (code == builtin::kMaxPool2d) {
+      info.builtin_options.window = SquareWindow({.taps = taps_, .stride = stride_});
     }
-    if (code == kTfLiteBuiltinRelu) info.host_options.activation = Activation::kRelu;
+    if (code == builtin::kRelu) info.builtin_options.activation = Activation::kRelu;
     for (int input : inputs) {
-      info.inputs.push_back(input == kConstant ? Constant() : Info(kTfLiteFloat32, input));
+      info.inputs.push_back(input == kConstant ? Constant() : Info(ElementType::kFloat32, input));
     }
     const std::vector<uint8_t> options = testing::EncodeOptions(testing::ConvOptions({}, 32));
     if (is_layer) {
       info.options = options;
-      info.inputs = {Info(kTfLiteInt32, inputs[0]), LayerConstant(kTfLiteInt32, {32, 1, 1, 1}),
-                     LayerConstant(kTfLiteFloat32, {32}), LayerConstant(kTfLiteFloat32, {32}),
-                     TensorInfo()};
+      info.inputs = {Info(ElementType::kInt32, inputs[0]),
+                     LayerConstant(ElementType::kInt32, {32, 1, 1, 1}),
+                     LayerConstant(ElementType::kFloat32, {32}),
+                     LayerConstant(ElementType::kFloat32, {32}), TensorInfo()};
     }
     OpName op_name{.kind = name, .layer = ""};
     program_.Add(*FindOp(code, name), op_name, info, inputs, output, false);

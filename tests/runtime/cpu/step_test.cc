@@ -19,7 +19,7 @@ namespace {
 
 using testing::ErrorOf;
 
-TensorInfo Tensor(TfLiteType type, std::vector<int> dims, const void* constant = nullptr) {
+TensorInfo Tensor(ElementType type, std::vector<int> dims, const void* constant = nullptr) {
   TensorInfo info{.present = true, .name = "t", .type = type, .dims = dims, .constant = constant};
   info.bytes = 4;
   for (int dim : dims) info.bytes *= static_cast<size_t>(dim);
@@ -33,7 +33,7 @@ std::vector<uint8_t> ConvOptions(int channels_in) {
 // An operator and the step that computes it.
 struct Made {
   Made(const char* name, const OpInfo& info, std::string kernel = "auto")
-      : op(FindOp(kTfLiteBuiltinCustom, name)->read(info)),
+      : op(FindOp(builtin::kCustom, name)->read(info)),
         step(MakeStep(op, {.kernel = std::move(kernel), .pixel_ops = SelectPixelOps({})})) {}
 
   TensorShape Resize(std::vector<int> dims) {
@@ -56,9 +56,10 @@ void RunAll(const Step& step, const void* input, void* output) {
 
 TEST(MeanStep, OfNothingIsNan) {
   static constexpr int32_t kAxis = 1;
-  OpInfo info{.inputs = {Tensor(kTfLiteFloat32, {1, 1, 5, 8}), Tensor(kTfLiteInt32, {1}, &kAxis)},
-              .output = Tensor(kTfLiteFloat32, {1, 5, 8})};
-  const KnownOp& mean = *FindOp(kTfLiteBuiltinMean, nullptr);
+  OpInfo info{.inputs = {Tensor(ElementType::kFloat32, {1, 1, 5, 8}),
+                         Tensor(ElementType::kInt32, {1}, &kAxis)},
+              .output = Tensor(ElementType::kFloat32, {1, 5, 8})};
+  const KnownOp& mean = *FindOp(builtin::kMean, nullptr);
   ASSERT_TRUE(mean.can_claim(info));
   const Op op = mean.read(info);
   const auto step = MakeStep(op, {.kernel = "auto", .pixel_ops = SelectPixelOps({})});
@@ -72,10 +73,10 @@ TEST(MeanStep, OfNothingIsNan) {
 TEST(MeanStep, OfImagesIsTheSameHoweverTheirPartsAreCut) {
   static constexpr int32_t kAxes[] = {1, 2};
   constexpr size_t kChannels = 37;
-  OpInfo info{
-      .inputs = {Tensor(kTfLiteFloat32, {1, 9, 11, kChannels}), Tensor(kTfLiteInt32, {2}, kAxes)},
-      .output = Tensor(kTfLiteFloat32, {1, kChannels})};
-  const Op op = FindOp(kTfLiteBuiltinMean, nullptr)->read(info);
+  OpInfo info{.inputs = {Tensor(ElementType::kFloat32, {1, 9, 11, kChannels}),
+                         Tensor(ElementType::kInt32, {2}, kAxes)},
+              .output = Tensor(ElementType::kFloat32, {1, kChannels})};
+  const Op op = FindOp(builtin::kMean, nullptr)->read(info);
   const auto step = MakeStep(op, {.kernel = "auto", .pixel_ops = SelectPixelOps({})});
   // The cases: fewer images, an image of less than a part, and images of another size.
   for (const auto& [images, height] : {std::pair(3, 9), {1, 9}, {2, 1}, {4, 5}}) {
@@ -127,7 +128,8 @@ TEST(DequantizeStep, Int8SaturatesOnBothSides) {
   for (const Case& c :
        {Case{1.0f / 256, -7, 127, -128}, Case{1.0f / 256, 100, 127, -128},
         Case{1.0f / 50, -100, -50, -128}, Case{1.0f / 50, 100, 127, 50}, Case{0.25f, 3, 7, -1}}) {
-    OpInfo op{.inputs = {Tensor(kTfLiteInt32, {1, 1})}, .output = Tensor(kTfLiteInt8, {1, 2})};
+    OpInfo op{.inputs = {Tensor(ElementType::kInt32, {1, 1})},
+              .output = Tensor(ElementType::kInt8, {1, 2})};
     op.output.scales = {c.scale};
     op.output.zero_points = {c.zero_point};
     Made made("LceDequantize", op);
@@ -145,10 +147,11 @@ TEST(Bconv2dStep, DepthBeyondTheAccumulatorIsRefusedBeforeTheFilterIsRead) {
   // The filter of 2^25 + 1 words does not exist, because only its shape is looked at.
   const uint32_t nothing = 0;
   const int taps = (1 << 25) + 1;
-  OpInfo op{.inputs = {Tensor(kTfLiteInt32, {1, 1, 1, 1}),
-                       Tensor(kTfLiteInt32, {1, taps, 1, 1}, &nothing), Tensor(kTfLiteFloat32, {1}),
-                       Tensor(kTfLiteFloat32, {1}), TensorInfo()},
-            .output = Tensor(kTfLiteFloat32, {1, 1, 1, 1})};
+  OpInfo op{.inputs = {Tensor(ElementType::kInt32, {1, 1, 1, 1}),
+                       Tensor(ElementType::kInt32, {1, taps, 1, 1}, &nothing),
+                       Tensor(ElementType::kFloat32, {1}), Tensor(ElementType::kFloat32, {1}),
+                       TensorInfo()},
+            .output = Tensor(ElementType::kFloat32, {1, 1, 1, 1})};
   const std::vector<uint8_t> options = ConvOptions(32);
   op.options = options;
   EXPECT_EQ(ErrorOf<OpError>([&] {
@@ -161,10 +164,11 @@ TEST(Bconv2dStep, PlanesBeyondTheAccumulatorAreRefusedToo) {
   const uint32_t nothing = 0;
   constexpr int kMost = (1 << 30) / (15 * 15);  // most products
   const int taps = kMost / 32 + 1;
-  OpInfo op{.inputs = {Tensor(kTfLiteInt32, {1, 1, 1, 4}),
-                       Tensor(kTfLiteInt32, {1, taps, 1, 4}, &nothing), Tensor(kTfLiteFloat32, {1}),
-                       Tensor(kTfLiteFloat32, {1}), TensorInfo()},
-            .output = Tensor(kTfLiteFloat32, {1, 1, 1, 1})};
+  OpInfo op{.inputs = {Tensor(ElementType::kInt32, {1, 1, 1, 4}),
+                       Tensor(ElementType::kInt32, {1, taps, 1, 4}, &nothing),
+                       Tensor(ElementType::kFloat32, {1}), Tensor(ElementType::kFloat32, {1}),
+                       TensorInfo()},
+            .output = Tensor(ElementType::kFloat32, {1, 1, 1, 1})};
   testing::OptionMap with_bits = testing::ConvOptions({}, 32);
   with_bits["bits_in"] = with_bits["bits_weights"] = 4;
   const std::vector<uint8_t> options = testing::EncodeOptions(with_bits);
@@ -178,11 +182,11 @@ TEST(Bconv2dStep, PlanesBeyondTheAccumulatorAreRefusedToo) {
 TEST(Bconv2dStep, MacsAreThoseOfTheGroups) {
   const std::vector<uint32_t> filter(4 * 3 * 3, 0);
   const std::vector<float> ones(4, 1.0f);
-  OpInfo op{.inputs = {Tensor(kTfLiteInt32, {2, 5, 6, 2}),
-                       Tensor(kTfLiteInt32, {4, 3, 3, 1}, filter.data()),
-                       Tensor(kTfLiteFloat32, {4}, ones.data()),
-                       Tensor(kTfLiteFloat32, {4}, ones.data()), TensorInfo()},
-            .output = Tensor(kTfLiteFloat32, {2, 5, 6, 4})};
+  OpInfo op{.inputs = {Tensor(ElementType::kInt32, {2, 5, 6, 2}),
+                       Tensor(ElementType::kInt32, {4, 3, 3, 1}, filter.data()),
+                       Tensor(ElementType::kFloat32, {4}, ones.data()),
+                       Tensor(ElementType::kFloat32, {4}, ones.data()), TensorInfo()},
+            .output = Tensor(ElementType::kFloat32, {2, 5, 6, 4})};
   const std::vector<uint8_t> options = ConvOptions(64);
   op.options = options;
   for (const char* kernel : {"auto", "reference"}) {
@@ -199,11 +203,11 @@ TEST(Bconv2dStep, ResizedInputsGetTheRowThatIsTheirs) {
   std::vector<uint32_t> filter(kFilters * kWords);
   for (size_t i = 0; i < filter.size(); ++i) filter[i] = static_cast<uint32_t>(i) * 2654435761u;
   const std::vector<float> ones(kFilters, 1.0f);
-  OpInfo op{.inputs = {Tensor(kTfLiteInt32, {1, 1, 1, kWords * kBits}),
-                       Tensor(kTfLiteInt32, {kFilters, 1, 1, kWords}, filter.data()),
-                       Tensor(kTfLiteFloat32, {kFilters}, ones.data()),
-                       Tensor(kTfLiteFloat32, {kFilters}, ones.data()), TensorInfo()},
-            .output = Tensor(kTfLiteFloat32, {1, 1, 1, kFilters})};
+  OpInfo op{.inputs = {Tensor(ElementType::kInt32, {1, 1, 1, kWords * kBits}),
+                       Tensor(ElementType::kInt32, {kFilters, 1, 1, kWords}, filter.data()),
+                       Tensor(ElementType::kFloat32, {kFilters}, ones.data()),
+                       Tensor(ElementType::kFloat32, {kFilters}, ones.data()), TensorInfo()},
+            .output = Tensor(ElementType::kFloat32, {1, 1, 1, kFilters})};
   testing::OptionMap with_bits = testing::ConvOptions({}, kWords * 32);
   with_bits["bits_in"] = kBits;
   with_bits["bits_weights"] = 1;
@@ -252,12 +256,13 @@ TEST(Bconv2dStep, ColumnsGetTheReferencesResults) {
                                   .pad_values = padding == testing::kSame ? 0 : 1},
                                  channels);
         const std::vector<uint8_t> options = testing::EncodeOptions(fields);
-        const OpInfo op{.inputs = {Tensor(kTfLiteInt32, {1, 30, 1, words}),
-                                   Tensor(kTfLiteInt32, {kFilters, taps, 1, words}, filter.data()),
-                                   Tensor(kTfLiteFloat32, {kFilters}, ones.data()),
-                                   Tensor(kTfLiteFloat32, {kFilters}, ones.data()), TensorInfo()},
-                        .output = Tensor(kTfLiteFloat32, {1, 1, 1, kFilters}),
-                        .options = options};
+        const OpInfo op{
+            .inputs = {Tensor(ElementType::kInt32, {1, 30, 1, words}),
+                       Tensor(ElementType::kInt32, {kFilters, taps, 1, words}, filter.data()),
+                       Tensor(ElementType::kFloat32, {kFilters}, ones.data()),
+                       Tensor(ElementType::kFloat32, {kFilters}, ones.data()), TensorInfo()},
+            .output = Tensor(ElementType::kFloat32, {1, 1, 1, kFilters}),
+            .options = options};
         Made made("LceBconv2d", op);
         Made reference("LceBconv2d", op, std::string(kReferenceKernel));
         for (const int width : {1, 4, 1}) {
@@ -297,8 +302,8 @@ TEST(BMaxPool2dStep, PixelsWithoutWordsAreNoWork) {
                                                                {"padding", 0},
                                                                {"stride_height", 1},
                                                                {"stride_width", 1}});
-  const OpInfo op{.inputs = {Tensor(kTfLiteInt32, {1, 4, 4, 0})},
-                  .output = Tensor(kTfLiteInt32, {1, 4, 4, 0}),
+  const OpInfo op{.inputs = {Tensor(ElementType::kInt32, {1, 4, 4, 0})},
+                  .output = Tensor(ElementType::kInt32, {1, 4, 4, 0}),
                   .options = options};
   Made made("LceBMaxPool2d", op);
   made.Resize({1 << 14, 1 << 14, 1 << 14, 0});

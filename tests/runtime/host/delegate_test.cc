@@ -269,7 +269,7 @@ TEST(Delegate, HostsOneAfterAnotherShareADelegate) {
 TEST(Delegate, AGraphIsJudgedByItselfWhateverWasThereBefore) {
   const auto sum = [](int rows) {
     ModelBuilder builder(kTfLiteFloat32, {1, rows, 5, 8});
-    builder.AddQuantize().AddConv({.filters = 8}).AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone, 0);
+    builder.AddQuantize().AddConv({.filters = 8}).AddBinary(builtin::kAdd, kTfLiteActNone, 0);
     Graph graph = builder.Build();
     graph.tensors.push_back(graph.tensors[0]);
     graph.tensors.back().shape = {1, 6, 5, 8};

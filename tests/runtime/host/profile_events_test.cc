@@ -81,8 +81,8 @@ TEST(ProfileEvents, TagsOutliveThePlans) {
     MiniHost host(ModelBuilder(kTfLiteFloat32, {1, 4, 5, 32})
                       .AddQuantize()
                       .AddConv({.filters = 8})
-                      .AddBinary(kTfLiteBuiltinMul, kTfLiteActNone)
-                      .AddRelu(kTfLiteBuiltinRelu)
+                      .AddBinary(builtin::kMul, kTfLiteActNone)
+                      .AddRelu(builtin::kRelu)
                       .Build());
     host.SetProfiler(&profiler);
     ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();
@@ -158,8 +158,8 @@ TEST(ProfileEvents, JsonNamesTheForcedKernel) {
 // fails.
 TEST(ProfileEvents, CanBeReadAfterAFailedResize) {
   ModelBuilder builder(kTfLiteFloat32, {1, 4, 4, 8});
-  builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActNone).AddQuantize().AddDequantize(kTfLiteFloat32);
-  builder.AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone, 0).AddPrelu().AddQuantize();
+  builder.AddBinary(builtin::kMul, kTfLiteActNone).AddQuantize().AddDequantize(kTfLiteFloat32);
+  builder.AddBinary(builtin::kAdd, kTfLiteActNone, 0).AddPrelu().AddQuantize();
   const DelegatePtr delegate = CreateDelegate({});
   MiniHost host(builder.Build());
   ASSERT_EQ(host.ApplyDelegate(delegate.get()), kTfLiteOk) << host.errors();

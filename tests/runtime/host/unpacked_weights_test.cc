@@ -182,7 +182,7 @@ TEST(UnpackedWeights, LeaveATensorThatIsStillToBeComputed) {
   TfLiteContext context = {};
   context.tensors = tensors;
   context.tensors_size = 3;
-  const HostNode node{.op = FindOp(kTfLiteBuiltinCustom, "LceUnpackWeights"),
+  const HostNode node{.op = FindOp(builtin::kCustom, "LceUnpackWeights"),
                       .index = 0,
                       .inputs = {0, 1},
                       .outputs = {2},

@@ -18,14 +18,14 @@ using ::testing::HasSubstr;
 
 using Dims = std::vector<int>;
 
-TensorInfo Data(TfLiteType type = kTfLiteFloat32) {
+TensorInfo Data(ElementType type = ElementType::kFloat32) {
   return {.present = true, .name = "x", .type = type, .dims = {1, 8, 9, 64}};
 }
 
 TensorInfo Ints(const Dims& values) {
   return {.present = true,
           .name = "c",
-          .type = kTfLiteInt32,
+          .type = ElementType::kInt32,
           .dims = {static_cast<int>(values.size())},
           .constant = values.data(),
           .bytes = values.size() * sizeof(int)};
@@ -75,13 +75,14 @@ TEST(SliceOp, WhatIsNoSplit) {
   OpInfo constant = Split(axis, 0, 2);
   constant.inputs[1].constant = axis.data();
   EXPECT_FALSE(SliceOp::CanClaim(constant, SliceOp::kSplit));
-  for (const TfLiteType type : {kTfLiteInt8, kTfLiteInt32, kTfLiteFloat16, kTfLiteBool}) {
+  for (const ElementType type :
+       {ElementType::kInt8, ElementType::kInt32, ElementType::kFloat16, ElementType::kBool}) {
     OpInfo other = Split(axis, 0, 2);
     other.inputs[1].type = type;
     EXPECT_FALSE(SliceOp::CanClaim(other, SliceOp::kSplit));
     other.output.type = type;
     EXPECT_EQ(SliceOp::CanClaim(other, SliceOp::kSplit),
-              type == kTfLiteInt8 || type == kTfLiteInt32);
+              type == ElementType::kInt8 || type == ElementType::kInt32);
   }
   OpInfo many = Split(axis, 0, 2);
   many.inputs[1].dims = many.output.dims = Dims(7, 1);
@@ -152,7 +153,7 @@ TEST(SliceOp, Slice) {
 
 OpInfo StridedSlice(const Dims& begin, const Dims& end, const Dims& strides) {
   OpInfo info = {.inputs = {Data(), Ints(begin), Ints(end), Ints(strides)}, .output = Data()};
-  info.host_options.strided_slice = StridedSliceMasks{.begin_mask = 1, .end_mask = 3};
+  info.builtin_options.strided_slice = StridedSliceMasks{.begin_mask = 1, .end_mask = 3};
   return info;
 }
 
@@ -165,7 +166,7 @@ TEST(SliceOp, StridedSlice) {
   EXPECT_THAT(Box(op, {5, 8, 9, 64}), ElementsAre(0, 5, 2, 8, 6, 8, 0, 64));
   EXPECT_THAT(Box(op, {5, 1, 1, 128}), ElementsAre(0, 5, 1, 1, 0, 0, 28, 100));
   OpInfo unknown = info;
-  unknown.host_options.strided_slice.reset();
+  unknown.builtin_options.strided_slice.reset();
   EXPECT_FALSE(SliceOp::CanClaim(unknown, SliceOp::kStridedSlice));
   const Dims twos = {1, 2, 1, 1};
   EXPECT_FALSE(SliceOp::CanClaim(StridedSlice(begin, end, twos), SliceOp::kStridedSlice));
@@ -180,7 +181,7 @@ TEST(SliceOp, ChannelsOfBits) {
   const TensorShape bits = {.dims = {1, 8, 9, 3}, .channels = 72};
   for (const size_t number : {0, 1}) {
     OpInfo info = SplitV(sizes, axis, number);
-    info.inputs[0].type = info.output.type = kTfLiteInt32;
+    info.inputs[0].type = info.output.type = ElementType::kInt32;
     const TensorShape shape = SliceOp::Read(info, SliceOp::kSplitV).Shape({&bits, 1});
     EXPECT_THAT(shape.dims, ElementsAre(1, 8, 9, number == 0 ? 2 : 1));
     EXPECT_EQ(shape.channels, number == 0 ? 64 : 8);

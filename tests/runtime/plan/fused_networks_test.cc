@@ -57,21 +57,21 @@ Graph DenseBlock(Random& random) {
   if (random.Int(0, 1) == 0) builder.AddFloatPool({.stride_height = 1, .stride_width = 1});
   for (int64_t layers = random.Int(1, 6); layers > 0; --layers) {
     made.push_back(builder.LastTensor());
-    if (random.Int(0, 1) == 0) builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActNone);
-    if (random.Int(0, 1) == 0) builder.AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone);
+    if (random.Int(0, 1) == 0) builder.AddBinary(builtin::kMul, kTfLiteActNone);
+    if (random.Int(0, 1) == 0) builder.AddBinary(builtin::kAdd, kTfLiteActNone);
     builder.AddQuantize().AddConv({.filters = channels()});
     if (random.Int(0, 3) == 0) builder.AddPrelu();
     made.push_back(builder.LastTensor());
     for (int64_t more = random.Int(1, 2); more > 0; --more) builder.AddConcatenation({any()});
   }
   // These operators end a block.
-  if (random.Int(0, 1) == 0) builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActRelu6);
+  if (random.Int(0, 1) == 0) builder.AddBinary(builtin::kMul, kTfLiteActRelu6);
   if (random.Int(0, 1) == 0) builder.AddPrelu();
   if (random.Int(0, 1) == 0) {
-    if (random.Int(0, 1) == 0) builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActNone);
+    if (random.Int(0, 1) == 0) builder.AddBinary(builtin::kMul, kTfLiteActNone);
     builder.AddFloatPool({.activation = random.Int(0, 1) == 0 ? kTfLiteActNone : kTfLiteActRelu});
   }
-  if (random.Int(0, 1) == 0) builder.AddRelu(kTfLiteBuiltinRelu);
+  if (random.Int(0, 1) == 0) builder.AddRelu(builtin::kRelu);
   if (random.Int(0, 1) == 0) builder.AddQuantize();
   Graph graph = builder.Build();
   for (int64_t outputs = random.Int(0, 2); outputs > 0; --outputs) {
@@ -112,7 +112,7 @@ TEST(DenseBlocks, FusedInPartsTheyGiveTheSame) {
 // compute.
 TEST(DenseBlocks, ProductsMakeChannels) {
   ModelBuilder builder(kTfLiteFloat32, {1, 8, 8, 32});
-  builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActNone).AddFloatPool({});
+  builder.AddBinary(builtin::kMul, kTfLiteActNone).AddFloatPool({});
   builder.AddQuantize().AddConv({.filters = 32});
   const Graph graph = builder.Build();
   Outputs expected;
@@ -173,7 +173,7 @@ Graph ResidualNetwork(Random& random) {
       {images, static_cast<int>(random.Int(1, 12)), static_cast<int>(random.Int(1, 12)), channels},
       random.Word());
   const auto gate = [&] {
-    builder.AddBinary(kTfLiteBuiltinMul, random.Int(0, 7) == 0 ? kTfLiteActRelu : kTfLiteActNone,
+    builder.AddBinary(builtin::kMul, random.Int(0, 7) == 0 ? kTfLiteActRelu : kTfLiteActNone,
                       builder.AddInput({random.Int(0, 3) == 0 ? 1 : images, 1, 1,
                                         random.Int(0, 3) == 0 ? 1 : channels}));
   };
@@ -183,7 +183,7 @@ Graph ResidualNetwork(Random& random) {
   };
   const auto add = [&](int other) {
     const auto activation = static_cast<TfLiteFusedActivation>(random.Int(0, 3));
-    builder.AddBinary(random.Int(0, 7) == 0 ? kTfLiteBuiltinMul : kTfLiteBuiltinAdd,
+    builder.AddBinary(random.Int(0, 7) == 0 ? builtin::kMul : builtin::kAdd,
                       random.Int(0, 3) == 0 ? activation : kTfLiteActNone, other);
     made.push_back(builder.LastTensor());
   };
@@ -260,8 +260,8 @@ TEST(ResidualSums, GatesHaveNoMoreDimensionsThanImages) {
   const int gate = builder.AddInput({1, 1, 1, 1, 32}),
             shortcut = builder.AddInput({1, 2, 4, 6, 32});
   builder.AddQuantize().AddConv({.filters = 32});
-  builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActNone, gate);
-  builder.AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone, shortcut);
+  builder.AddBinary(builtin::kMul, kTfLiteActNone, gate);
+  builder.AddBinary(builtin::kAdd, kTfLiteActNone, shortcut);
   Graph graph = builder.Build();
   for (const GraphOperator& op : {graph.operators[2], graph.operators[3]}) {
     graph.tensors[static_cast<size_t>(op.outputs[0])].shape = {1, 2, 4, 6, 32};
@@ -284,9 +284,9 @@ TEST(ResidualSums, OfALargeBatchTheyAreTheSame) {
     const int shortcut = builder.LastTensor();
     builder.AddQuantize().AddConv({.filters = 64});
     if (layer == 1) {
-      builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActNone, builder.AddInput({4, 1, 1, 64}));
+      builder.AddBinary(builtin::kMul, kTfLiteActNone, builder.AddInput({4, 1, 1, 64}));
     }
-    builder.AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone, shortcut);
+    builder.AddBinary(builtin::kAdd, kTfLiteActNone, shortcut);
   }
   const Graph graph = builder.Build();
   Outputs expected;
@@ -304,7 +304,7 @@ TEST(ResidualSums, OfALargeBatchTheyAreTheSame) {
 TEST(DenseBlocks, ProfilesHaveARowForEachOperator) {
   ModelBuilder builder(kTfLiteFloat32, {1, 8, 8, 32});
   builder.AddQuantize().AddConv({.filters = 32}).AddConcatenation({0});
-  builder.AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone).AddQuantize().AddConv({.filters = 32});
+  builder.AddBinary(builtin::kAdd, kTfLiteActNone).AddQuantize().AddConv({.filters = 32});
   const Graph graph = builder.Build();
   const DelegatePtr delegate = CreateDelegate({});
   MiniHost host(graph);

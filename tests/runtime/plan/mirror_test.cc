@@ -111,11 +111,10 @@ class GraphMaker {
         builder_.AddQuantize().AddPool({}).AddConv(AnyConv(kTfLiteFloat32));
         break;
       case 3:
-        builder_.AddBinary(kTfLiteBuiltinAdd, kTfLiteActRelu, pick(Alike(4)));
+        builder_.AddBinary(builtin::kAdd, kTfLiteActRelu, pick(Alike(4)));
         break;
       case 4:
-        builder_.AddBinary(random_.Int(0, 1) == 0 ? kTfLiteBuiltinMul : kTfLiteBuiltinAdd,
-                           kTfLiteActNone);
+        builder_.AddBinary(random_.Int(0, 1) == 0 ? builtin::kMul : builtin::kAdd, kTfLiteActNone);
         break;
       case 5:
         builder_.AddPrelu();
@@ -376,7 +375,7 @@ TEST(Mirror, OtherShapesHaveOtherDevices) {
 // do.
 TEST(Mirror, ProgramsThatAreMadeAnew) {
   ModelBuilder builder(kTfLiteFloat32, {1, 4, 4, 8});
-  builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActNone).AddQuantize().AddConv({.filters = 8});
+  builder.AddBinary(builtin::kMul, kTfLiteActNone).AddQuantize().AddConv({.filters = 8});
   const Graph graph = builder.Build();
   Pair pair(SplitByChance(1));
   pair.SpreadByChance(2);

@@ -147,7 +147,7 @@ TEST(Placement, LayersOneAfterTheOtherAreCutBoth) {
 // Only the quantization reads the sum. So the sum is absorbed if both may be on one device.
 TEST(Placement, WhatCouldBeAbsorbedIsWhereItIsPlaced) {
   ModelBuilder builder(kTfLiteFloat32, {1, 6, 6, 33});
-  const Graph graph = builder.AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone).AddQuantize().Build();
+  const Graph graph = builder.AddBinary(builtin::kAdd, kTfLiteActNone).AddQuantize().Build();
   const Outputs expected = RunAlone(graph);
   const auto calls = [&](const std::vector<NodePlacement>& places) {
     const Ran ran = RunPlaced(graph, places);

@@ -24,21 +24,21 @@ void MustRun(const ModelBuilder& builder, const DelegateOptions& options = {}) {
 
 TEST(Planning, ProductsBeforeBits) {
   ModelBuilder builder(kTfLiteFloat32, {1, 1, 1, 1});
-  for (int i = 0; i < kMany; ++i) builder.AddBinary(kTfLiteBuiltinMul, kTfLiteActNone);
+  for (int i = 0; i < kMany; ++i) builder.AddBinary(builtin::kMul, kTfLiteActNone);
   MustRun(builder.AddQuantize());
 }
 
 // The search finds each activation from the one after it, and none can be absorbed.
 TEST(Planning, ActivationsBeforeBits) {
   ModelBuilder builder(kTfLiteFloat32, {1, 4, 4, 1});
-  for (int i = 0; i < kMany; ++i) builder.AddRelu(kTfLiteBuiltinRelu);
+  for (int i = 0; i < kMany; ++i) builder.AddRelu(builtin::kRelu);
   MustRun(builder.AddQuantize());
 }
 
 TEST(Planning, ActivationsOfBits) {
   ModelBuilder builder(kTfLiteInt32, {1, 4, 4, 1});
   builder.AddDequantize(kTfLiteFloat32);
-  for (int i = 0; i < kMany; ++i) builder.AddRelu(kTfLiteBuiltinRelu);
+  for (int i = 0; i < kMany; ++i) builder.AddRelu(builtin::kRelu);
   MustRun(builder);
 }
 
@@ -52,8 +52,8 @@ TEST(Planning, SumsOfManyGroups) {
     pooled.push_back(builder.LastTensor());
   }
   builder.AddQuantize().AddDequantize(kTfLiteFloat32);
-  for (int tensor : pooled) builder.AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone, tensor);
-  builder.AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone, input);
+  for (int tensor : pooled) builder.AddBinary(builtin::kAdd, kTfLiteActNone, tensor);
+  builder.AddBinary(builtin::kAdd, kTfLiteActNone, input);
   MustRun(builder);
 }
 
@@ -64,7 +64,7 @@ TEST(Planning, SumsOfOneShortcut) {
   const int shortcut = builder.LastTensor();
   builder.AddFloatPool({.stride_height = 1, .stride_width = 1});
   for (int i = 0; i < kMany; ++i) {
-    builder.AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone, shortcut);
+    builder.AddBinary(builtin::kAdd, kTfLiteActNone, shortcut);
   }
   MustRun(builder);
 }

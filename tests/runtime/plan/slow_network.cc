@@ -94,7 +94,7 @@ Graph MakeGraph() {
   for (size_t i = 0; i < kMilliseconds.size(); i += 3) {
     const int before = builder.LastTensor();
     builder.AddQuantize().AddConv({.filters = 64});
-    builder.AddBinary(kTfLiteBuiltinAdd, kTfLiteActNone, before);
+    builder.AddBinary(builtin::kAdd, kTfLiteActNone, before);
   }
   return builder.Build();
 }

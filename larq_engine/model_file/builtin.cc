@@ -1,4 +1,4 @@
-#include "larq_engine/benchmark_model/builtin_names.h"
+#include "larq_engine/model_file/builtin.h"
 
 #include <cstddef>
 #include <iterator>
@@ -170,6 +170,11 @@ constexpr const char* kNames[] = {
 };
 
 }  // namespace
+
+bool IsPool(int kind) {
+  return kind == builtin::kAveragePool2d || kind == builtin::kL2Pool2d ||
+         kind == builtin::kMaxPool2d;
+}
 
 std::string BuiltinName(int kind) {
   if (kind >= 0 && static_cast<size_t>(kind) < std::size(kNames)) {

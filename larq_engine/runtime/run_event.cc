@@ -1,4 +1,4 @@
-#include "larq_engine/runtime/host_event.h"
+#include "larq_engine/runtime/run_event.h"
 
 #include <mutex>
 #include <set>

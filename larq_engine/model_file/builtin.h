@@ -1,0 +1,75 @@
+// Numbers and names of operators in the schema of .tflite files.
+#ifndef LARQ_ENGINE_MODEL_FILE_BUILTIN_H_
+#define LARQ_ENGINE_MODEL_FILE_BUILTIN_H_
+
+#include <string>
+
+namespace larq_engine {
+
+// The operators whose meaning matters to a check or that an engine computes.
+namespace builtin {
+enum : int {
+  kAdd = 0,
+  kAveragePool2d = 1,
+  kConcatenation = 2,
+  kConv2d = 3,
+  kDepthwiseConv2d = 4,
+  kDequantize = 6,
+  kFullyConnected = 9,
+  kL2Pool2d = 12,
+  kLocalResponseNormalization = 13,
+  kLogistic = 14,
+  kLstm = 16,
+  kMaxPool2d = 17,
+  kMul = 18,
+  kRelu = 19,
+  kReluN1To1 = 20,
+  kRelu6 = 21,
+  kReshape = 22,
+  kSoftmax = 25,
+  kSvdf = 27,
+  kCustom = 32,
+  kPad = 34,
+  kMean = 40,
+  kSub = 41,
+  kUnidirectionalSequenceLstm = 44,
+  kStridedSlice = 45,
+  kBidirectionalSequenceRnn = 46,
+  kSplit = 49,
+  kDelegate = 51,
+  kBidirectionalSequenceLstm = 52,
+  kCast = 53,
+  kPrelu = 54,
+  kLess = 58,
+  kPadv2 = 60,
+  kGreater = 61,
+  kGreaterEqual = 62,
+  kLessEqual = 63,
+  kSlice = 65,
+  kTransposeConv = 67,
+  kEqual = 71,
+  kNotEqual = 72,
+  kSquaredDifference = 99,
+  kSplitV = 102,
+  kReverseSequence = 112,
+  kMatrixDiag = 113,
+  kQuantize = 114,
+  kMatrixSetDiag = 115,
+  kBatchMatmul = 126,
+  kConv3d = 132,
+  kConv3dTranspose = 141,
+  kVarHandle = 142,
+  kReadVariable = 143,
+  kAssignVariable = 144,
+};
+}  // namespace builtin
+
+bool IsPool(int kind);
+
+// Returns the name for the schema's number, such as "CONV_2D". Returns the number itself if it is
+// newer than this library.
+std::string BuiltinName(int kind);
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_MODEL_FILE_BUILTIN_H_
