@@ -5,6 +5,7 @@ TensorFlow or tflite_runtime) is imported when the first interpreter or delegate
 converter, the profiler, the placing and the report when one of their names is first used.
 """
 
+import difflib
 import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -93,6 +94,15 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     if name not in _ON_DEMAND:
-        raise AttributeError(f"module 'larq_engine' has no attribute {name!r}")
+        raise AttributeError(f"module 'larq_engine' has no attribute {name!r}{_advise(name)}")
     module = importlib.import_module(f"larq_engine.{_ON_DEMAND[name]}")
     return getattr(module, name)
+
+
+def _advise(name: str) -> str:
+    """Returns the names that a user may have meant; "" if there is none."""
+    if name.startswith("_"):  # Python itself asks for such names.
+        return ""
+    near = [known for known in __all__ if known.startswith(name)]
+    near = near or difflib.get_close_matches(name, __all__)
+    return f"; did you mean {', '.join(near)}?" if near else ""

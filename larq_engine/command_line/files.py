@@ -10,9 +10,9 @@ from larq_engine.converter.doors import (
     TFLITE,
     TORCH,
     Door,
-    is_saved_model,
     split_function,
 )
+from larq_engine.python.model_kinds import is_saved_model
 from larq_engine.python.whole_files import is_stream
 
 

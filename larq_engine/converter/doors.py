@@ -11,8 +11,10 @@ from typing import Any
 
 from larq_engine.converter.float_file import FloatFile
 from larq_engine.converter.options import Options
+from larq_engine.python import model_kinds
 from larq_engine.python.extras import pip_install
-from larq_engine.python.whole_files import is_stream, is_tflite
+from larq_engine.python.model_kinds import ModelKind
+from larq_engine.python.whole_files import is_stream
 
 # Options that every door takes.
 COMMON_OPTIONS = (
@@ -23,8 +25,6 @@ COMMON_OPTIONS = (
 _FILE_TYPES = ("inference_input_type", "inference_output_type")
 _ORDER_AND_SIGNS = ("channels_last", "sign_of_zero")
 
-_FIRST_BYTES = 8
-
 Progress = Callable[[str], None]
 
 
@@ -33,33 +33,37 @@ class Door:
     """A front door.
 
     Attributes:
-        name: The name of its models in help texts.
+        kind: Its models, whose function is in api.py.
         takes: What the command takes, in help texts and errors.
-        function: The name of its public function, which is in api.py.
         extra: The packages that it needs, as an extra of pyproject.toml.
         before_install: What to install before these packages.
         own_options: The options of its function, without those of every door.
         file_options: Options of reading a file that the function does not have.
-        suffixes: The endings of its files, in lower case.
-        begins: Tells whether a file that begins with these bytes is one of its files.
         other_suffixes: Endings of files that are not enough, and `remedy` says why.
         load: Makes the first arguments of the function from a path and the option `unsafe`.
         read: Makes a float file from the first arguments of the function.
     """
 
-    name: str
+    kind: ModelKind
     takes: str
-    function: str
     extra: str
     before_install: str = ""
     own_options: tuple[str, ...]
     file_options: tuple[str, ...] = ()
-    suffixes: tuple[str, ...] = ()
-    begins: Callable[[bytes], bool] = lambda start: False
     other_suffixes: tuple[str, ...] = ()
     remedy: str = ""
     load: Callable[[Path, bool], tuple[Any, ...]] = lambda path, unsafe: (path,)
     read: Callable[[tuple[Any, ...], Options, Progress], FloatFile]
+
+    @property
+    def name(self) -> str:
+        """The name of its models in help texts."""
+        return self.kind.name
+
+    @property
+    def function(self) -> str:
+        """The name of its public function."""
+        return self.kind.function
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -89,14 +93,11 @@ def _read_keras(source: tuple[Any, ...], options: Options, progress: Progress) -
 
 
 KERAS = Door(
-    name="Keras",
+    kind=model_kinds.KERAS,
     takes="a .h5 or .keras file",
-    function="convert_keras_model",
     extra="converter",
     own_options=(*_FILE_TYPES, "experimental_default_int8_range"),
     file_options=("unsafe",),
-    suffixes=(".h5", ".keras"),
-    begins=lambda start: start == b"\x89HDF\r\n\x1a\n",
     load=_load_keras,
     read=_read_keras,
 )
@@ -111,9 +112,8 @@ def _read_saved_model(source: tuple[Any, ...], options: Options, progress: Progr
 
 
 SAVED_MODEL = Door(
-    name="SavedModel",
+    kind=model_kinds.SAVED_MODEL,
     takes="the folder of a SavedModel",
-    function="convert_saved_model",
     extra="converter",
     own_options=(
         *_FILE_TYPES,
@@ -123,31 +123,13 @@ SAVED_MODEL = Door(
 )
 
 
-def is_saved_model(folder: Path) -> bool:
-    """Tells whether a folder has the file that makes it a SavedModel."""
-    return any((folder / name).exists() for name in ("saved_model.pb", "saved_model.pbtxt"))
-
-
 TFLITE = Door(
-    name=".tflite",
+    kind=model_kinds.TFLITE,
     takes="a .tflite file",
-    function="convert_tflite",
     extra="litert",
     own_options=_FILE_TYPES,
-    suffixes=(".tflite",),
-    begins=is_tflite,
     read=lambda source, options, progress: FloatFile(*source),
 )
-
-
-def _begins_as_onnx(start: bytes) -> bool:
-    """Tells whether a file begins as ONNX models do: the format's version, then another field."""
-    # In protobuf's coding, field 1 is a number below 128; then comes a text (fields 2 to 4 and 6),
-    # a number (5), or a message (7, 8).
-    return start[:1] == b"\x08" and start[1:2] < b"\x80" and start[2:3] in _ONNX_FIELDS
-
-
-_ONNX_FIELDS = (b"\x12", b"\x1a", b"\x22", b"\x28", b"\x32", b"\x3a", b"\x42")
 
 
 def _read_onnx(source: tuple[Any, ...], options: Options, progress: Progress) -> FloatFile:
@@ -158,13 +140,10 @@ def _read_onnx(source: tuple[Any, ...], options: Options, progress: Progress) ->
 
 
 ONNX = Door(
-    name="ONNX",
+    kind=model_kinds.ONNX,
     takes="an .onnx file",
-    function="convert_onnx",
     extra="onnx",
     own_options=(*_FILE_TYPES, *_ORDER_AND_SIGNS),
-    suffixes=(".onnx",),
-    begins=_begins_as_onnx,
     read=_read_onnx,
 )
 
@@ -185,15 +164,14 @@ def _read_torch(source: tuple[Any, ...], options: Options, progress: Progress) -
 
 
 TORCH = Door(
-    name="PyTorch",
+    kind=model_kinds.TORCH,
     takes="FILE.py:FUNCTION for PyTorch",
-    function="convert_torch",
     extra="torch",
     # Without this index, pip takes PyTorch's build for CUDA, which is gigabytes larger.
     before_install="pip install torch --index-url https://download.pytorch.org/whl/cpu, then ",
     own_options=(*_ORDER_AND_SIGNS, "open_batch"),
     # Programs, and weights without the module that they belong to.
-    other_suffixes=(".py", ".pt", ".pth"),
+    other_suffixes=(".py", *model_kinds.TORCH.parts),
     remedy="write a function that returns the module with its weights, and example inputs",
     load=_load_torch,
     read=_read_torch,
@@ -217,15 +195,11 @@ def find_door(model: Path) -> Door | None:
         return SAVED_MODEL
     if is_stream(model):
         return None  # nobody may ever write to a pipe
-    suffix = model.suffix.lower()
-    for door in DOORS:
-        if suffix in door.suffixes:
-            return door
-    if not model.is_file():
-        return None
-    with model.open("rb") as opened:
-        start = opened.read(_FIRST_BYTES)
-    return next((door for door in DOORS if door.begins(start)), None)
+    kind = model_kinds.find_by_suffix(model)
+    if kind is None and model.is_file():
+        with model.open("rb") as opened:
+            kind = model_kinds.find_by_content(opened.read(model_kinds.FIRST_BYTES))
+    return next((door for door in DOORS if door.kind is kind), None)
 
 
 def doors_with(option: str) -> list[Door]:

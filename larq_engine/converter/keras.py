@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from larq_engine.converter import keras_rewrites, schema
-from larq_engine.converter.doors import KERAS, is_saved_model
+from larq_engine.converter.doors import KERAS
 from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.keras_checks import check_eager, check_keras_model
 from larq_engine.converter.keras_code import refuse_code
@@ -24,6 +24,7 @@ from larq_engine.converter.keras_graph_code import find_graph_code
 from larq_engine.converter.keras_metrics import without_metrics
 from larq_engine.converter.options import SIGNATURE
 from larq_engine.converter.quiet import quiet_tensorflow
+from larq_engine.python.model_kinds import is_saved_model
 
 # The converter takes a model for quantization-aware if it has one of these operators. It would
 # quantize everything else dynamically, binary weights included.

@@ -37,6 +37,7 @@ def as_profile(source: ProfileSource, model: bytes | _Path | None = None) -> Pro
             not say what the model is.
 
     Raises:
+        TypeError: The source is none of these.
         OSError: There is no such file, or it cannot be read.
         ValueError: It is no profile, one whose parts do not fit, or measurements without their
             model or of another one.
@@ -44,7 +45,13 @@ def as_profile(source: ProfileSource, model: bytes | _Path | None = None) -> Pro
     if isinstance(source, Profile):
         return source
     if not isinstance(source, (str, os.PathLike)):
-        return source.profile
+        profile = getattr(source, "profile", None)
+        if not isinstance(profile, Profile):
+            raise TypeError(
+                "profile: expected what larq_engine.profile returned, or the path of its file, "
+                f"got {type(source).__name__}"
+            )
+        return profile
     name = f"profile '{os.fspath(source)}'"
     content = read_file(source, name, ADVICE)
     if not re.match(rb'\s*\{\s*"' + _MEASURED.encode() + rb'"', content):

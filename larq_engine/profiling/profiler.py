@@ -98,6 +98,8 @@ def profile(
     request = Request.parse(model, devices, threads, kernels, batch)
     if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1:
         raise ValueError(f"rounds: expected a whole number from 1 on, got {rounds!r}")
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds >= 0:
+        raise ValueError(f"seconds: expected a number from 0 on, got {seconds!r}")
     sensor = None if energy_sensor is None else Path(energy_sensor)
     meter = energy.cpu_meter(sensor)
     with Interrupts() as interrupts:

@@ -6,12 +6,19 @@ The library decides which files are legal; the benchmark binary asks it too.
 import os
 import struct
 from mmap import mmap
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from larq_engine.python import library, whole_files
+from larq_engine.python.model_kinds import (
+    SAVED_MODEL,
+    convert_first,
+    describe_other_kind,
+    is_saved_model,
+)
 
 # The content of a file as bytes or any object with a buffer (mmap, an array), or its path.
 ModelSource: TypeAlias = (
@@ -33,13 +40,18 @@ def read_model(model: ModelSource) -> bytes:
     Raises:
         TypeError: `model` is neither.
         FileNotFoundError: There is no such file.
+        IsADirectoryError: The path is that of a folder.
         ValueError: The bytes are not a TensorFlow Lite model, or a damaged one; the path is empty.
     """
+    path = None
     if isinstance(model, (str, os.PathLike)):
+        path = Path(os.fsdecode(model))
         name, content = f"model '{os.fspath(model)}'", read_file(model)
     else:
         name, content = "model", _bytes_of(model)
     if problem := library.check_model(content):
+        if not whole_files.is_tflite(content):
+            problem = describe_other_kind(path, content) or problem
         raise ValueError(f"{name} ({len(content)} bytes): {problem}")
     return content
 
@@ -95,11 +107,14 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
 
     Raises:
         FileNotFoundError: There is no such file.
+        IsADirectoryError: The path is that of a folder.
         ValueError: The path is empty.
     """
     if not os.fspath(path):
         raise ValueError("model: expected a path, got an empty one")
-    return whole_files.read_file(path, f"model '{os.fspath(path)}'", "check the path")
+    is_model = is_saved_model(Path(os.fsdecode(path)))
+    advice = convert_first(SAVED_MODEL) if is_model else "check the path"
+    return whole_files.read_file(path, f"model '{os.fspath(path)}'", advice)
 
 
 def _bytes_of(model: Any) -> bytes:

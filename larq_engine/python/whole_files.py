@@ -16,6 +16,8 @@ def read_file(path: str | os.PathLike[str], name: str, advice: str) -> bytes:
     try:
         with _naming(path):
             return Path(path).read_bytes()
+    except IsADirectoryError:
+        raise IsADirectoryError(f"{name}: expected a file, got a folder; {advice}") from None
     except FileNotFoundError:
         raise FileNotFoundError(
             f"{name}: expected a file, got nothing of that name; {advice}"
@@ -23,8 +25,19 @@ def read_file(path: str | os.PathLike[str], name: str, advice: str) -> bytes:
 
 
 def content_of(source: bytes | str | os.PathLike[str]) -> bytes:
-    """Returns bytes as they are, or the content of the file of this path."""
-    return source if isinstance(source, bytes) else Path(source).read_bytes()
+    """Returns a model's bytes as they are, or the content of the file of this path.
+
+    Raises:
+        TypeError: The source is neither.
+        OSError: There is no such file, or it cannot be read.
+    """
+    if isinstance(source, bytes):
+        return source
+    if not isinstance(source, (str, os.PathLike)):
+        raise TypeError(
+            f"model: expected the bytes of a .tflite file or its path, got {type(source).__name__}"
+        )
+    return read_file(source, f"model '{os.fspath(source)}'", "check the path")
 
 
 def is_tflite(content: bytes) -> bool:

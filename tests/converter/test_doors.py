@@ -122,8 +122,8 @@ def test_documents_have_a_row_for_each_door(door):
 
 @every_door
 def test_no_two_doors_take_the_same_files(door):
-    others = {suffix for other in DOORS if other is not door for suffix in other.suffixes}
-    assert others.isdisjoint(door.suffixes)
+    others = {suffix for other in DOORS if other is not door for suffix in other.kind.suffixes}
+    assert others.isdisjoint(door.kind.suffixes)
 
 
 def test_the_report_finds_a_file_that_its_name_does_not_tell(tmp_path, rng):

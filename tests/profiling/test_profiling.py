@@ -225,6 +225,8 @@ def test_batches_are_multiples_of_the_models():
         ({"threads": []}, "threads: expected a whole number from 1 to 256, .*, got none"),
         ({"batch": [1.5]}, "batch: expected a whole number from 1 to .*, got 1.5"),
         ({"rounds": 0}, "rounds: expected a whole number from 1 on, got 0"),
+        ({"seconds": "2"}, "seconds: expected a number from 0 on, got '2'"),
+        ({"seconds": float("nan")}, "seconds: expected a number from 0 on, got nan"),
         ({"rounds": 1.5}, "rounds: expected a whole number from 1 on, got 1.5"),
         ({"runtime": "none"}, "runtime: expected one of"),
         ({"energy_sensor": "no_such_file"}, "energy 'no_such_file': expected a sensor's file"),

@@ -76,6 +76,63 @@ def test_bytes_that_are_no_model(content, tmp_path):
         assert f"'TFL3' at byte 4, got {got}; give the content of a .tflite" in text
 
 
+_ONNX = b"\x08\x08\x12\x07pytorch"
+_HDF5 = b"\x89HDF\r\n\x1a\n" * 9
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kind", "function"),
+    [
+        ("a.onnx", _ONNX, "ONNX", "convert_onnx"),
+        ("a.onnx", b"damaged", "ONNX", "convert_onnx"),
+        ("a_model", _ONNX, "ONNX", "convert_onnx"),
+        ("", _ONNX, "ONNX", "convert_onnx"),
+        ("a.h5", _HDF5, "Keras", "convert_keras_model"),
+        ("", _HDF5, "Keras", "convert_keras_model"),
+        ("a.keras", b"PK\3\4", "Keras", "convert_keras_model"),
+        ("a.pt", b"PK\3\4", "PyTorch", "convert_torch"),
+    ],
+)
+@pytest.mark.parametrize("use", [larq_engine.Interpreter, larq_engine.convert_tflite])
+def test_models_that_must_be_converted_first(use, name, content, kind, function, tmp_path):
+    path = tmp_path / name
+    if name:
+        path.write_bytes(content)
+    called = f"model '{path}'" if name else "model"
+    assert message_of(ValueError, use, path if name else content) == (
+        f"{called} ({len(content)} bytes): expected a .tflite file, got a model of {kind}; convert "
+        f"it first, with larq_engine.{function}"
+    )
+
+
+def test_a_damaged_tflite_file_is_not_taken_for_another_kind(tmp_path):
+    path = tmp_path / "a.tflite"
+    path.write_bytes(_ONNX)
+    text = message_of(ValueError, larq_engine.Interpreter, path)
+    assert "expected a TensorFlow Lite flatbuffer" in text
+
+
+def test_a_folder_is_no_file(tmp_path):
+    text = message_of(IsADirectoryError, larq_engine.Interpreter, tmp_path)
+    assert text == f"model '{tmp_path}': expected a file, got a folder; check the path"
+    (tmp_path / "saved_model.pb").touch()
+    text = message_of(IsADirectoryError, larq_engine.Interpreter, tmp_path)
+    assert text.endswith("; convert it first, with larq_engine.convert_saved_model")
+
+
+def test_what_is_no_profile_and_no_model(tmp_path):
+    model = add_model((1, 2))
+    text = message_of(TypeError, larq_engine.place, model, 10)
+    assert text.startswith("profile: expected what larq_engine.profile returned") and "int" in text
+    assert message_of(TypeError, larq_engine.report, larq_engine.Interpreter(model)) == (
+        text.replace("int", "Interpreter")
+    )
+    text = message_of(TypeError, larq_engine.place, 10, tmp_path)
+    assert text == "model: expected the bytes of a .tflite file or its path, got int"
+    text = message_of(FileNotFoundError, larq_engine.place, "none.tflite", tmp_path)
+    assert text == "model 'none.tflite': expected a file, got nothing of that name; check the path"
+
+
 @pytest.mark.parametrize("runtime", HOSTS)
 def test_unknown_options(runtime):
     text = message_of(ValueError, larq_engine.load_delegate, runtime, colour=3)

@@ -66,3 +66,24 @@ def test_every_public_name_is_there():
 def test_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="has no attribute 'convert_caffe'"):
         larq_engine.convert_caffe  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        (
+            "convert",
+            "; did you mean convert_keras_model, convert_onnx, convert_saved_model, "
+            "convert_tflite, convert_torch?",
+        ),
+        ("convert_keras", "; did you mean convert_keras_model?"),
+        ("interpreter", "; did you mean Interpreter?"),
+        ("zzz", ""),
+        ("_zzz", ""),
+        ("__path__of", ""),
+    ],
+)
+def test_a_name_that_does_not_exist_leads_to_those_that_do(name, advice):
+    with pytest.raises(AttributeError) as caught:
+        getattr(larq_engine, name)
+    assert str(caught.value) == f"module 'larq_engine' has no attribute '{name}'{advice}"
