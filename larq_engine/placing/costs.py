@@ -52,6 +52,7 @@ def choose_devices(profile: Profile, names: Sequence[str] | None) -> tuple[Devic
         ValueError: The profile has no such device.
     """
     known = [device.name for device in profile.devices]
+    names = [names] if isinstance(names, str) else names
     for name in names or ():
         if name not in known:
             raise ValueError(

@@ -25,9 +25,15 @@ def read_placement(path: str | os.PathLike[str], profile: Profile) -> Placement:
     """Reads the placement of a profile's model: its JSON file, or the placed model.
 
     Raises:
+        TypeError: `path` is no path.
         OSError: There is no such file, or it cannot be read.
         ValueError: It is no placement, or one that does not fit the profile.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(
+            "placement: expected the `placement` of what larq_engine.place returned, or a path, "
+            f"got {type(path).__name__}"
+        )
     name = f"placement '{os.fspath(path)}'"
     content = read_file(path, name, _ADVICE)
     if is_tflite(content):

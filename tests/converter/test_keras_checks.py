@@ -68,8 +68,9 @@ def test_without_tensorflow(tmp_path, monkeypatch):
         lambda: load_keras(tmp_path / "model.h5"),
         lambda: quantize_float_ops(b"", (-6.0, 6.0)),
     ):
-        with pytest.raises(ImportError, match=r"pip install 'PATH\[converter\]'"):
+        with pytest.raises(ImportError, match=r"pip install 'PATH\[converter\]'") as caught:
             call()
+        assert "in a virtual environment without the extra 'torch'" in str(caught.value)
 
 
 @pytest.mark.parametrize("backend", ["jax", "torch"])

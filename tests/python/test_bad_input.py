@@ -127,6 +127,16 @@ def test_what_is_no_profile_and_no_model(tmp_path):
     assert message_of(TypeError, larq_engine.report, larq_engine.Interpreter(model)) == (
         text.replace("int", "Interpreter")
     )
+    profile = larq_engine.profile(model, rounds=1, seconds=0.0)
+    text = message_of(TypeError, larq_engine.report, profile, larq_engine.place(model, profile))
+    assert text == (
+        "placement: expected the `placement` of what larq_engine.place returned, or a path, got "
+        "PlacedModel"
+    )
+    placed = larq_engine.place(model, profile, devices="host")
+    assert {op.device for op in placed.placement.ops} == {"host"}
+    text = message_of(ValueError, larq_engine.place, model, profile, devices="cpu,host")
+    assert "devices: expected some of the profile's (cpu, host), got 'cpu,host'" in text
     text = message_of(TypeError, larq_engine.place, 10, tmp_path)
     assert text == "model: expected the bytes of a .tflite file or its path, got int"
     text = message_of(FileNotFoundError, larq_engine.place, "none.tflite", tmp_path)

@@ -303,6 +303,7 @@ def test_a_missing_package_is_named_with_the_command(missing):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.startswith(f"{missing}: ")
     assert "pip install 'PATH[torch]'" in done.stdout
+    assert "in a virtual environment without the extra 'converter'" in done.stdout
 
 
 def test_importing_the_package_imports_no_torch():
