@@ -122,6 +122,12 @@ class SignOfZero:
             return self.layers[layer]
         return next((zero for name, zero in self.layers.items() if _fits(layer, name)), None)
 
+    def renamed(self, old: str, new: str) -> "SignOfZero":
+        """Returns the same values, with another name for a layer."""
+        return SignOfZero(
+            {new if layer == old else layer: zero for layer, zero in self.layers.items()}
+        )
+
     def check_layers(self, known: Iterable[str]) -> None:
         """Raises ValueError for a name that fits no layer with signs of three values."""
         layers = sorted(set(known))

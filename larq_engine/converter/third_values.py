@@ -147,18 +147,13 @@ def value_before_sign(made: Tensor) -> Tensor | None:
     return x if x is not None and x.shape == made.shape and not x.is_constant else None
 
 
-def name_layer(layer: str) -> str:
-    """Returns a layer's name for a sentence; signs in a module's own forward have no layer."""
-    return f"'{layer}'" if layer else "the module's own forward"
-
-
 def describe_chosen(operator: str, framework: str, chosen: Mapping[PlainSign, float]) -> list[str]:
     """Returns remarks for the report on signs that give another value for 0 than the framework."""
     remarks = []
     for name, zero in (("+1", 1.0), ("-1", -1.0)):
         layers = list(dict.fromkeys(sign.layer for sign in chosen if chosen[sign] == zero))
         if layers:
-            shown = ", ".join(map(name_layer, layers[:NAMED]))
+            shown = ", ".join(f"'{layer}'" for layer in layers[:NAMED])
             more = f" and {len(layers) - NAMED} more" if len(layers) > NAMED else ""
             remarks.append(f"{operator}(0) is {name} here and 0 in {framework}, in {shown}{more}.")
     return remarks
@@ -176,7 +171,7 @@ def describe_met(inputs: str, zeros: Mapping[str, int], values: Mapping[str, int
     if not there:
         return f"{inputs} met no 0 at a sign that sign_of_zero is for."
     places = [
-        f"{zeros[layer]} of {values[layer]} values at {name_layer(layer)}"
+        f"{zeros[layer]} of {values[layer]} values at '{layer}'"
         for layer in sorted(there, key=lambda layer: -zeros[layer])[:NAMED]
     ]
     more = f" and at {len(there) - NAMED} more signs" if len(there) > NAMED else ""

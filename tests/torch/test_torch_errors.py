@@ -202,6 +202,26 @@ def test_a_sign_of_three_values():
     assert "torch.sign(0)" in report.to_json()
 
 
+class SignsItself(nn.Module):
+    """A layer behind a sign that the outermost module writes in its own forward."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = Binary()
+
+    def forward(self, x):
+        return self.layer(torch.sign(x))
+
+
+def test_a_sign_of_the_outermost_module_is_named_by_its_class():
+    words = ["torch.sign in 'SignsItself' (File ", "sign_of_zero={'SignsItself': \"+1\"}"]
+    refused(ConversionError, words, SignsItself().eval())
+    for name in ("SignsItself", "Signs*", ""):  # named_modules() calls it ""
+        report = convert_torch(SignsItself().eval(), X, sign_of_zero={name: "-1"}).report
+        assert "torch.sign(0) is -1 here and 0 in PyTorch, in 'SignsItself'." in str(report)
+        assert " values at 'SignsItself'" in str(report) or "met no 0" in str(report)
+
+
 def test_a_sign_of_three_values_that_no_binary_layer_reads():
     x = X.clone()
     x[0, 0, 0, 0] = 0

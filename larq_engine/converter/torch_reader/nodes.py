@@ -49,9 +49,14 @@ def layer_name(node: Node) -> str:
 
 
 def module_name(node: Node) -> str:
-    """Returns the module of a node, for messages."""
-    path = module_path(node)
-    return f"'{path}'" if path else "the module's own forward"
+    """Returns what a node's module is called in messages and options.
+
+    The outermost module has no path, so it is called by its class.
+    """
+    stack = list((node.meta.get("nn_module_stack") or {}).values())
+    if not stack:
+        return "the module"
+    return module_path(node) or str(stack[0][1]).rpartition(".")[2]
 
 
 def source_line(node: Node) -> str:

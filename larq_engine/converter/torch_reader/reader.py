@@ -49,6 +49,7 @@ def torch_to_tflite(
     with quiet_torch():
         import_torch()
         check_module(module)
+        choice = choice.renamed("", type(module).__name__)
         inputs = check_inputs(example_inputs)
         import_litert_torch()
         progress("exporting")

@@ -22,7 +22,6 @@ from larq_engine.converter.torch_reader.nodes import (
     Node,
     kind,
     module_name,
-    module_path,
     shape,
     source_line,
 )
@@ -101,7 +100,7 @@ def rewrite_signs(module: Any, sign_of_zero: SignOfZero) -> Signs:
             jumps[made.name] = Jump(node.name, found.x.name, negated=positive < 0)
     graph.eliminate_dead_code()
     plain = [node for node in graph.nodes if kind(node) in PLAIN_SIGNS and not is_ours(node)]
-    sign_of_zero.check_layers(map(module_path, plain))
+    sign_of_zero.check_layers(map(module_name, plain))
     chosen = _choose_for_weights(graph, plain, constants, sign_of_zero)
     graph.eliminate_dead_code()
     module.recompile()
@@ -163,8 +162,8 @@ def _choose_for_weights(
 def _plain_sign(node: Node) -> PlainSign:
     line = source_line(node)
     return PlainSign(
-        f"torch.sign in {module_name(node)}{f' ({line})' if line else ''}",
-        module_path(node),
+        f"torch.sign in '{module_name(node)}'{f' ({line})' if line else ''}",
+        module_name(node),
         "write torch.where(x >= 0, 1.0, -1.0) in the module",
     )
 
