@@ -305,10 +305,11 @@ void AbsentInputsAreOptional(const ModelFile& model) {
 void SplitsHaveAnOutputForEachPart(const ModelFile& model) {
   ForEachOperator(model, [&](const GraphPlace& place, size_t index, const FileOperator& op) {
     if (KindOf(model, op) != builtin::kSplit) return;
-    if (op.split_parts < 0 || static_cast<size_t>(op.split_parts) != op.outputs.size()) {
+    const int32_t parts = OptionsOf(op).parts;
+    if (parts < 0 || static_cast<size_t>(parts) != op.outputs.size()) {
       Refuse(place.OperatorName(index),
              "a SPLIT into its " + std::to_string(op.outputs.size()) + " outputs",
-             std::to_string(op.split_parts) + " parts");
+             std::to_string(parts) + " parts");
     }
   });
 }

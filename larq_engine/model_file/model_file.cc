@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "larq_engine/model_file/read_options.h"
+
 namespace larq_engine {
 namespace {
 
@@ -47,10 +49,7 @@ enum EntryField { kEntryName = 0, kEntryIndex = 1 };
 enum SignatureField { kSignatureInputs = 0, kSignatureOutputs = 1, kKey = 2, kSignatureGraph = 4 };
 
 constexpr uint8_t kBlockwiseQuantization = 2;  // member of the union QuantizationDetails
-// Members of the union BuiltinOptions.
-constexpr uint8_t kPool2dOptions = 5, kLocalResponseNormalizationOptions = 13, kSplitOptions = 35,
-                  kReverseSequenceOptions = 87, kVarHandleOptions = 111;
-constexpr int8_t kSparseFormat = 1;  // format of a dimension
+constexpr int8_t kSparseFormat = 1;            // format of a dimension
 
 // Operators that call graphs, and the fields of their options that hold the graphs' numbers. An
 // operator without options of this type calls graph 0.
@@ -201,24 +200,8 @@ FileOperator ReadOperator(Flatbuffer& file, uint64_t table,
   result.options = ReadData(file, table, kCustomOptions, kOptionsOffset);
   if (result.code >= codes.size()) return result;
   const int kind = codes[result.code].kind;
-  const uint64_t options = file.Table(table, kOptions);
-  const uint8_t type = options == 0 ? 0 : file.Scalar<uint8_t>(table, kOptionsType);
-  if (kind == builtin::kSplit && type == kSplitOptions) {
-    result.split_parts = file.Scalar<int32_t>(options, 0);
-  }
-  if (kind == builtin::kLocalResponseNormalization && type == kLocalResponseNormalizationOptions) {
-    result.radius = file.Scalar<int32_t>(options, 0);
-  }
-  if (IsPool(kind) && type == kPool2dOptions) {
-    result.filter_width = file.Scalar<int32_t>(options, 3);
-    result.filter_height = file.Scalar<int32_t>(options, 4);
-  }
-  if (kind == builtin::kReverseSequence && type == kReverseSequenceOptions) {
-    result.sequence_dimension = file.Scalar<int32_t>(options, 0);
-  }
-  if (kind == builtin::kVarHandle && type == kVarHandleOptions) {
-    result.state = file.Text(options, 0) + '\0' + file.Text(options, 1);
-  }
+  result.builtin = ReadFileOptions(file, file.Table(table, kOptions), kind,
+                                   file.Scalar<uint8_t>(table, kOptionsType));
   for (const Caller& caller : Callers()) {
     if (caller.kind == kind) result.graphs = ReadCalledGraphs(file, table, caller);
   }

@@ -10,6 +10,7 @@
 
 #include "larq_engine/model_file/builtin.h"
 #include "larq_engine/model_file/element_type.h"
+#include "larq_engine/model_file/file_options.h"
 #include "larq_engine/model_file/flatbuffer.h"
 
 namespace larq_engine {
@@ -62,12 +63,8 @@ struct FileOperator {
   std::vector<int32_t> inputs = {};
   std::vector<int32_t> outputs = {};
   std::vector<int32_t> intermediates = {};
-  int32_t split_parts = 0;   // for a SPLIT
-  int32_t radius = 0;        // for a LOCAL_RESPONSE_NORMALIZATION
-  int32_t filter_width = 0;  // for a pool
-  int32_t filter_height = 0;
-  int32_t sequence_dimension = 0;         // for a REVERSE_SEQUENCE
-  std::string state = {};                 // the state that a VAR_HANDLE names: container, 0, name
+  // Absent if the file has none of the operator's own type, or if nothing here reads that type.
+  std::optional<FileOptions> builtin = {};
   std::vector<int64_t> graphs = {};       // graphs that the operator calls
   std::span<const uint8_t> options = {};  // for a custom operator
 };

@@ -288,7 +288,7 @@ void CheckLengths(const GraphPlace& place, size_t index, ConstantRanges& ranges)
            kRemedy);
   }
   const FileTensor& input = tensors[static_cast<size_t>(op.inputs[0])];
-  const auto dimension = static_cast<size_t>(op.sequence_dimension);
+  const auto dimension = static_cast<size_t>(OptionsOf(op).sequence_dimension);
   if (dimension >= input.shape.size() || IsOpen(input, dimension)) return;
   if (lengths->most > input.shape[dimension]) {
     Refuse(
@@ -415,7 +415,7 @@ void ForEachUseOfAState(const ModelFile& model, int kind, Check check) {
   std::vector<std::map<int32_t, const std::string*>> handles(model.graphs.size());
   ForEachOperator(model, [&](const GraphPlace& place, size_t index, const FileOperator& op) {
     const int own = KindOf(model, op);
-    if (own == builtin::kVarHandle) handles[place.graph][op.outputs[0]] = &op.state;
+    if (own == builtin::kVarHandle) handles[place.graph][op.outputs[0]] = &OptionsOf(op).state;
     if (own != kind) return;
     const auto state = handles[place.graph].find(op.inputs[0]);
     const int32_t value = kind == builtin::kReadVariable ? op.outputs[0] : op.inputs[1];
@@ -456,13 +456,15 @@ void ArgumentsAreInRange(const ModelFile& model) {
     const int kind = KindOf(model, op);
     if (kind == kBroadcastArgs) CheckBroadcast(place, index);
     if (kind == builtin::kReverseSequence) CheckLengths(place, index, ranges);
-    if (kind == builtin::kLocalResponseNormalization && (op.radius < 0 || op.radius > kMaxRadius)) {
-      Refuse(place.OperatorName(index), "a radius of 0 to 2^30", std::to_string(op.radius),
+    const FileOptions& options = OptionsOf(op);
+    if (kind == builtin::kLocalResponseNormalization &&
+        (options.radius < 0 || options.radius > kMaxRadius)) {
+      Refuse(place.OperatorName(index), "a radius of 0 to 2^30", std::to_string(options.radius),
              "hosts would crash: give one of channels");
     }
-    if (IsPool(kind) && std::min(op.filter_width, op.filter_height) < 0) {
+    if (IsPool(kind) && std::min(options.filter_width, options.filter_height) < 0) {
       Refuse(place.OperatorName(index), "a filter of at least 0 pixels a side",
-             std::to_string(op.filter_width) + " x " + std::to_string(op.filter_height),
+             std::to_string(options.filter_width) + " x " + std::to_string(options.filter_height),
              "hosts would crash: give its width and height");
     }
   });

@@ -48,6 +48,12 @@ inline uint64_t ValuesOf(std::span<const int32_t> shape) {
   return values;
 }
 
+// Returns the operator's options, or those of an empty table if the file has none.
+inline const FileOptions& OptionsOf(const FileOperator& op) {
+  static const FileOptions none;
+  return op.builtin.has_value() ? *op.builtin : none;
+}
+
 inline int KindOf(const ModelFile& model, const FileOperator& op) {
   return model.operator_codes[op.code].kind;
 }

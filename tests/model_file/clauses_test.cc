@@ -205,7 +205,7 @@ Change Numbers(int kind, std::vector<int32_t> first, std::vector<int32_t> second
 Change Reversed(std::vector<int32_t> lengths) {
   return [=](ModelFile& m) {
     Numbers(kReverseSequence, {}, lengths)(m);
-    OperatorOf(m, 1).sequence_dimension = 1;
+    OperatorOf(m, 1).builtin = {.sequence_dimension = 1};
   };
 }
 
@@ -220,12 +220,14 @@ Change State(std::vector<int32_t> shape) {
     const FileTensor handle = {.name = "handle", .type = ElementType::kResource, .shape = {1}};
     graph.tensors.push_back(handle);
     graph.tensors.push_back({.name = "old", .shape = shape});
-    graph.operators.push_back({.code = code, .outputs = {4}, .state = "sum"});
+    graph.operators.push_back(
+        {.code = code, .outputs = {4}, .builtin = FileOptions{.state = "sum"}});
     graph.operators.push_back({.code = code + 1, .inputs = {4}, .outputs = {5}});
-    m.graphs.push_back({.tensors = {handle, {.name = "start", .shape = {1, 4}}},
-                        .inputs = {1},
-                        .operators = {{.code = code, .outputs = {0}, .state = "sum"},
-                                      {.code = code + 2, .inputs = {0, 1}}}});
+    m.graphs.push_back(
+        {.tensors = {handle, {.name = "start", .shape = {1, 4}}},
+         .inputs = {1},
+         .operators = {{.code = code, .outputs = {0}, .builtin = FileOptions{.state = "sum"}},
+                       {.code = code + 2, .inputs = {0, 1}}}});
   };
 }
 
@@ -490,7 +492,7 @@ const std::vector<BreachesOf>& Breaches() {
          "hosts have tensors of 8 dimensions: give fewer"},
         {[](ModelFile& m) {
            Kind(1, builtin::kLocalResponseNormalization, {2})(m);
-           OperatorOf(m, 1).radius = -1;
+           OperatorOf(m, 1).builtin = {.radius = -1};
          },
          "expected a radius of 0 to 2^30, got -1; ", "hosts would crash: give one of channels"},
         {Numbers(kReverseSequence, {}, {1, -2}),
@@ -515,8 +517,7 @@ const std::vector<BreachesOf>& Breaches() {
          "hosts would crash: give how many to reverse"},
         {[](ModelFile& m) {
            Kind(1, builtin::kAveragePool2d, {2})(m);
-           OperatorOf(m, 1).filter_width = 2;
-           OperatorOf(m, 1).filter_height = -3;
+           OperatorOf(m, 1).builtin = {.filter_height = -3, .filter_width = 2};
          },
          "operator #1, to 'sum': expected a filter of at least 0 pixels a side, got 2 x -3; ",
          "hosts would crash: give its width and height"}}},
@@ -553,7 +554,7 @@ const std::vector<BreachesOf>& Breaches() {
          "operator #1, to 'sum': expected a SPLIT into its 1 outputs, got 0 parts; "},
         {[](ModelFile& m) {
            Kind(1, builtin::kSplit, {2, 2})(m);
-           OperatorOf(m, 1).split_parts = -1;
+           OperatorOf(m, 1).builtin = {.parts = -1};
          },
          "got -1 parts; "}}},
       {"NoConstantIsComputed",
@@ -776,7 +777,7 @@ TEST(Clauses, WhatIsLegalPasses) {
       },
       [](ModelFile& m) {
         State({7, 4})(m);
-        m.graphs[1].operators[0].state = "count";
+        m.graphs[1].operators[0].builtin = {.state = "count"};
       },
       All({Kind(1, kReadVariable, {2}), Type(2, ElementType::kResource),
            Kind(0, builtin::kCustom, {0})}),
