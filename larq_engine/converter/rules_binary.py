@@ -13,6 +13,7 @@ import numpy as np
 from larq_engine.converter import lce_ops, schema
 from larq_engine.converter.bits import make_bits, make_planes, note_meaning
 from larq_engine.converter.graph import Array, FloatLayer, Graph, Op, Tensor
+from larq_engine.converter.layer_names import name_layer
 from larq_engine.converter.layers import (
     KINDS,
     ConvolutionForm,
@@ -380,6 +381,13 @@ def binarize_output(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     return [*ops, Op("LceDequantize", [bits], [tensor], custom=True)]
 
 
+_SPLIT_SEPARABLE = (
+    "build it of two layers, as a separable one has no place for a sign between its halves: a "
+    "depthwise convolution, which stays float, and one of 1x1 that takes the sign of its input (in "
+    "Keras QuantDepthwiseConv2D, and QuantConv2D with input_quantizer='ste_sign')"
+)
+
+
 def why_not_binary(op: Op, options: Options) -> NotBinary:
     """Returns why a layer of a converted graph stayed in float, and what to change."""
     if op.kind not in KINDS:
@@ -413,7 +421,7 @@ def why_not_binary(op: Op, options: Options) -> NotBinary:
         return found
     weights_found = find_odd_weights(forms[0].weights)
     if not isinstance(weights_found, NotBinary):
-        return found
+        return replace(found, remedy=_SPLIT_SEPARABLE) if _is_half_of_separable(op) else found
     if data.producer is not None and data.producer.kind == "LceDequantize":
         return weights_found  # The model gives out the sign and reads it, too.
     if isinstance(find_data(data), NotBinary):
@@ -424,3 +432,11 @@ def why_not_binary(op: Op, options: Options) -> NotBinary:
             "signs of both (in Keras with input_quantizer and kernel_quantizer)",
         )
     return found
+
+
+def _is_half_of_separable(op: Op) -> bool:
+    """Tells whether a layer's input comes from a depthwise convolution of the same layer."""
+    before = None if op.inputs[0] is None else op.inputs[0].producer
+    if before is None or before.kind != "DEPTHWISE_CONV_2D":
+        return False
+    return name_layer(before) == name_layer(op)

@@ -565,3 +565,17 @@ def test_a_damaged_saved_model(tmp_path):
     (tmp_path / "saved_model.pb").write_bytes(b"no protocol buffer")
     with pytest.raises((ConversionError, OSError), match=re.escape(str(tmp_path))):
         saved_model_to_tflite(tmp_path)
+
+
+def test_the_remedy_of_a_separable_layer_works():
+    """Such a layer has an input quantizer already, and no place for another one."""
+    image, signs = keras.Input((8, 8, 64)), {"input_quantizer": "ste_sign"}
+    kernels = {"depthwise_quantizer": "ste_sign", "pointwise_quantizer": "ste_sign"}
+    whole = larq.layers.QuantSeparableConv2D(64, 3, name="separable", **signs, **kernels)(image)
+    _, pointwise = convert_keras_model(keras.Model(image, whole)).report.layers
+    assert pointwise.name == "separable" and pointwise.became == "weights only"
+    assert "QuantDepthwiseConv2D, and QuantConv2D with input_quantizer" in pointwise.remedy
+    x = larq.layers.QuantDepthwiseConv2D(3, depthwise_quantizer="ste_sign", **signs)(image)
+    x = larq.layers.QuantConv2D(64, 1, kernel_quantizer="ste_sign", **signs)(x)
+    report = convert_keras_model(keras.Model(image, x)).report
+    assert [layer.became for layer in report.layers] == ["weights only", "binary"]
