@@ -471,7 +471,7 @@ void GraphsDoNotCallThemselves(const ModelFile& model) {
 
 void MetadataExist(const ModelFile& model) {
   for (const FileName& entry : model.metadata) {
-    if (!entry.is_present) Refuse("metadata", "a name", "none");
+    if (!entry.text.has_value()) Refuse("metadata", "a name", "none");
     CheckIndex("metadata", "a buffer", entry.index, model.buffers.size());
   }
 }
@@ -480,12 +480,12 @@ void SignaturesNameTensors(const ModelFile& model) {
   for (size_t i = 0; i < model.signatures.size(); ++i) {
     const FileSignature& signature = model.signatures[i];
     const std::string place = "signature #" + std::to_string(i);
-    if (!signature.has_key) Refuse(place, "a key", "none");
+    if (!signature.key.has_value()) Refuse(place, "a key", "none");
     CheckIndex(place, "a graph out", signature.graph, model.graphs.size());
     const size_t tensors = model.graphs[signature.graph].tensors.size();
     for (const std::vector<FileName>* names : {&signature.inputs, &signature.outputs}) {
       for (const FileName& name : *names) {
-        if (!name.is_present) Refuse(place, "a name for each tensor", "none");
+        if (!name.text.has_value()) Refuse(place, "a name for each tensor", "none");
         CheckIndex(place, "a name of one out of tensors", name.index, tensors);
       }
     }

@@ -208,9 +208,14 @@ FileOperator ReadOperator(Flatbuffer& file, uint64_t table,
   return result;
 }
 
+std::optional<std::string> ReadText(Flatbuffer& file, uint64_t table, int field) {
+  if (!file.Has(table, field)) return std::nullopt;
+  return file.Text(table, field);
+}
+
 std::vector<FileName> ReadNames(Flatbuffer& file, uint64_t table, int field) {
   return ReadAll(file, table, field, [&](uint64_t entry) {
-    return FileName{.is_present = file.Has(entry, kEntryName),
+    return FileName{.text = ReadText(file, entry, kEntryName),
                     .index = file.Scalar<uint32_t>(entry, kEntryIndex)};
   });
 }
@@ -247,7 +252,7 @@ ModelFile ReadModelFile(Flatbuffer& file) {
   });
   result.signatures = ReadAll(file, model, kSignatures, [&](uint64_t table) {
     return FileSignature{
-        .has_key = file.Has(table, kKey),
+        .key = ReadText(file, table, kKey),
         .graph = file.Scalar<uint32_t>(table, kSignatureGraph),
         .inputs = ReadNames(file, table, kSignatureInputs),
         .outputs = ReadNames(file, table, kSignatureOutputs),

@@ -83,12 +83,12 @@ struct FileOperatorCode {
 };
 
 struct FileName {
-  bool is_present = false;
+  std::optional<std::string> text = {};
   uint32_t index = 0;  // index of a tensor, or of metadata's buffer
 };
 
 struct FileSignature {
-  bool has_key = false;
+  std::optional<std::string> key = {};
   uint32_t graph = 0;
   std::vector<FileName> inputs = {};
   std::vector<FileName> outputs = {};

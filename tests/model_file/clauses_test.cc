@@ -622,22 +622,20 @@ const std::vector<BreachesOf>& Breaches() {
          "XNNPACK of LiteRT 2.3 would crash: leave out dimensions of 1"},
         {Call(kWhile, {2}), "expected a graph #1 with one output of a bool, got another; "}}},
       {"MetadataExist",
-       {{[](ModelFile& m) { m.metadata = {{.is_present = true, .index = 2}}; },
+       {{[](ModelFile& m) { m.metadata = {{.text = "notes", .index = 2}}; },
          "metadata: expected a buffer of 2, got #2; "},
-        {[](ModelFile& m) { m.metadata = {{.is_present = false, .index = 1}}; },
+        {[](ModelFile& m) { m.metadata = {{.index = 1}}; },
          "metadata: expected a name, got none; "}}},
       {"SignaturesNameTensors",
-       {{[](ModelFile& m) { m.signatures = {{.has_key = false}}; },
+       {{[](ModelFile& m) { m.signatures = {{.graph = 0}}; },
          "signature #0: expected a key, got none; "},
-        {[](ModelFile& m) { m.signatures = {{.has_key = true, .graph = 1}}; },
+        {[](ModelFile& m) { m.signatures = {{.key = "serve", .graph = 1}}; },
          "signature #0: expected a graph out of 1, got #1; "},
         {[](ModelFile& m) {
-           m.signatures = {{.has_key = true, .outputs = {{.is_present = true, .index = 4}}}};
+           m.signatures = {{.key = "serve", .outputs = {{.text = "y", .index = 4}}}};
          },
          "signature #0: expected a name of one out of tensors of 4, got #4; "},
-        {[](ModelFile& m) {
-           m.signatures = {{.has_key = true, .inputs = {{.is_present = false}}}};
-         },
+        {[](ModelFile& m) { m.signatures = {{.key = "serve", .inputs = {{.index = 0}}}}; },
          "signature #0: expected a name for each tensor, got none; "}}},
   };
   return breaches;
