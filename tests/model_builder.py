@@ -113,13 +113,13 @@ class ModelBuilder:
     ) -> None:
         """Adds a builtin operator such as "CONV_2D"; options have their names in the schema."""
         operator = self._operator(getattr(schema.BuiltinOperator, op), inputs, outputs, None)
-        if op in _OPTIONS:
-            content = getattr(schema, _OPTIONS[op] + "T")()
+        if op in OPTIONS:
+            content = getattr(schema, OPTIONS[op] + "T")()
             for key, value in options.items():
                 if not hasattr(content, key):
                     raise AttributeError(f"{op} has no option {key}")
                 setattr(content, key, value)
-            operator.builtinOptionsType = getattr(schema.BuiltinOptions, _OPTIONS[op])
+            operator.builtinOptionsType = getattr(schema.BuiltinOptions, OPTIONS[op])
             operator.builtinOptions = content
 
     def _operator(
@@ -176,8 +176,11 @@ class ModelBuilder:
         return bytes(builder.Output())
 
 
-_OPTIONS = {
+# Names of the options of builtin operators in the schema.
+OPTIONS = {
     "ADD": "AddOptions",
+    "ARG_MAX": "ArgMaxOptions",
+    "ARG_MIN": "ArgMinOptions",
     "AVERAGE_POOL_2D": "Pool2DOptions",
     "BATCH_MATMUL": "BatchMatMulOptions",
     "CALL_ONCE": "CallOnceOptions",
@@ -190,8 +193,11 @@ _OPTIONS = {
     "DIV": "DivOptions",
     "FULLY_CONNECTED": "FullyConnectedOptions",
     "GATHER": "GatherOptions",
+    "GELU": "GeluOptions",
     "IF": "IfOptions",
+    "L2_POOL_2D": "Pool2DOptions",
     "LEAKY_RELU": "LeakyReluOptions",
+    "LOCAL_RESPONSE_NORMALIZATION": "LocalResponseNormalizationOptions",
     "MAX_POOL_2D": "Pool2DOptions",
     "MEAN": "ReducerOptions",
     "MIRROR_PAD": "MirrorPadOptions",
@@ -199,10 +205,15 @@ _OPTIONS = {
     "PACK": "PackOptions",
     "RANDOM_STANDARD_NORMAL": "RandomOptions",
     "RANDOM_UNIFORM": "RandomOptions",
+    "REDUCE_ALL": "ReducerOptions",
+    "REDUCE_ANY": "ReducerOptions",
     "REDUCE_MAX": "ReducerOptions",
+    "REDUCE_MIN": "ReducerOptions",
     "REDUCE_PROD": "ReducerOptions",
     "RESHAPE": "ReshapeOptions",
+    "RESIZE_BILINEAR": "ResizeBilinearOptions",
     "RESIZE_NEAREST_NEIGHBOR": "ResizeNearestNeighborOptions",
+    "REVERSE_SEQUENCE": "ReverseSequenceOptions",
     "SHAPE": "ShapeOptions",
     "SOFTMAX": "SoftmaxOptions",
     "UNIDIRECTIONAL_SEQUENCE_RNN": "SequenceRNNOptions",
