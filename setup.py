@@ -38,8 +38,10 @@ LINUX = {"x86_64": "", "aarch64": "aarch64", "armv7l": "armv7"}
 
 def bazel_flags(plat_name: str) -> list[str]:
     """Returns Bazel's flags for the library in wheels of this platform."""
+    flags = ["--config=stripped"]
     # Warnings of a compiler newer than ours must not keep a user from installing.
-    flags = [] if os.environ.get(WARNINGS_ARE_ERRORS) else ["--config=package"]
+    if not os.environ.get(WARNINGS_ARE_ERRORS):
+        flags.append("--config=package")
     if plat_name.startswith("manylinux"):
         machine = plat_name.removeprefix(MANYLINUX)
         if machine not in LINUX:

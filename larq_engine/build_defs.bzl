@@ -104,9 +104,15 @@ def _exports(name):
         "@platforms//os:windows": ["-Wl,-s"],
     })
 
+# Names that only a debugger needs. On macOS and Windows nothing is linked without `-Wl,-s`.
+_STRIPPED = select({
+    "//:stripped": ["-Wl,--strip-all"],
+    "//conditions:default": [],
+})
+
 # -L comes before the compiler's own folders, so -lc and others find the stubs of tools/manylinux.
 _GLIBC_2_28 = select({
-    "//:manylinux": ["-L$(BINDIR)/tools/manylinux", "-Wl,--no-undefined", "-Wl,--strip-all"],
+    "//:manylinux": ["-L$(BINDIR)/tools/manylinux", "-Wl,--no-undefined"],
     "//conditions:default": [],
 })
 _GLIBC_2_28_STUBS = select({
@@ -135,7 +141,7 @@ def plugin_library(name, deps, **kwargs):
     native.cc_binary(
         name = name,
         additional_linker_inputs = ["//larq_engine:exports.lds"] + _GLIBC_2_28_STUBS,
-        linkopts = _STATIC_CXX_RUNTIME + _exports(name) + _GLIBC_2_28,
+        linkopts = _STATIC_CXX_RUNTIME + _exports(name) + _GLIBC_2_28 + _STRIPPED,
         linkshared = True,
         deps = deps + _NEWER_THAN_GLIBC_2_28,
         **kwargs
@@ -146,7 +152,7 @@ def device_binary(name, deps, additional_linker_inputs = [], linkopts = [], **kw
     native.cc_binary(
         name = name,
         additional_linker_inputs = additional_linker_inputs + _GLIBC_2_28_STUBS,
-        linkopts = _STATIC_CXX_RUNTIME + linkopts + _GLIBC_2_28 + _PROGRAM,
+        linkopts = _STATIC_CXX_RUNTIME + linkopts + _GLIBC_2_28 + _STRIPPED + _PROGRAM,
         deps = deps + _NEWER_THAN_GLIBC_2_28 + _FOR_PROGRAMS,
         **kwargs
     )

@@ -48,4 +48,6 @@ def test_a_build_that_fails_shuts_its_server_down(tmp_path, monkeypatch, failing
     commands = log.read_text().splitlines()
     assert all(line.startswith("--max_idle_secs=15 ") for line in commands)
     assert any(f" {failing} " in line for line in commands)
+    builds = [line for line in commands if " build " in line]
+    assert all("--config=stripped" in line for line in builds), "a wheel needs no debugger's names"
     assert commands[-1] == "--max_idle_secs=15 shutdown"
