@@ -180,7 +180,7 @@ def test_a_profile_of_this_machine_is_verified(
     verified = beside["verified"]
     gain = verified["unplaced_seconds"] / verified["seconds"]
     assert f"{gain:.2f}x as fast as without a placement" in shown.splitlines()[0]
-    assert "predicted  measured" in shown
+    assert "predicted ms  measured ms" in shown
     assert read_placement(files[2].read_bytes()) == beside
     assert _place(files, "--no-verify") == 0
     assert "measured in turns" not in capsys.readouterr().out
