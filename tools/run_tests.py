@@ -40,7 +40,8 @@ GPU_KERNELS = r"larq_engine/kernels/cuda/"
 KERNELS = r"larq_engine/kernels/"
 PLUG_IN = r"larq_engine/(runtime|model_file|exports\.lds)"
 CPP_TESTS = (
-    r"tests/(benchmark_model|common|cuda|fuzz|host|kernels|model_file|runtime)/.*\.(cc|h|txt)$"
+    r"tests/(benchmark_model|common|cuda|fuzz|host|kernels|model_file|runtime)/"
+    r".*\.(cc|golden|h|inc|tflite|txt)$"
 )
 CPP_TOOLS = r"(benchmarks/(arm64|kernels)|larq_engine/benchmark_model)/.*\.(cc|h)$|examples/cpp/"
 CPP = (BUILD_RULES, KERNELS, PLUG_IN, CPP_TESTS, CPP_TOOLS)
