@@ -62,7 +62,8 @@ TEST(ModelCheck, BeginningsOfFiles) {
 TEST(ModelCheck, RandomDamage) {
   SCOPED_TRACE(testing::ReplayHint());
   testing::Random random;
-  const std::vector<std::vector<uint8_t>> models = Models();
+  std::vector<std::vector<uint8_t>> models = Models();
+  models.push_back(testing::ReadFileBytes("tests/model_file/file_values.tflite"));
   int refused = 0;
   for (int i = 0; i < 3000; ++i) {
     std::vector<uint8_t> model = models[static_cast<size_t>(i) % models.size()];

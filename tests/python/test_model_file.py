@@ -1,7 +1,9 @@
 """The reader before the hosts passes whole files, and raises a ValueError for damaged ones."""
 
 import struct
+from typing import Any
 
+import flatbuffers
 import numpy as np
 import pytest
 from ai_edge_litert import schema_py_generated as schema
@@ -161,3 +163,51 @@ def test_what_is_shared_takes_no_more_time_or_memory(subgraphs, tensors, passes)
     else:
         with pytest.raises(ValueError, match="expected tables and vectors that are shared a few"):
             read_model(model)
+
+
+class _Shared:
+    """A table that goes to the file once, however many vectors and entries have it."""
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+        self._place: int | None = None
+
+    def Pack(self, builder: flatbuffers.Builder) -> int:  # noqa: N802
+        if self._place is None:
+            self._place = self._table.Pack(builder)
+        return self._place
+
+
+def _repeated(part: str, times: int) -> bytes:
+    """Builds a model of 11 KB with a table of 10,000 bytes, which it has so many times."""
+    builder = _one_op()
+    text, numbers = "x" * 10_000, np.zeros(2500, np.int32)
+    if part == "metadata":
+        entry = schema.MetadataT()
+        entry.name = text
+        builder.model.metadata = [_Shared(entry)] * times
+    elif part == "signatures":
+        signature = schema.SignatureDefT()
+        signature.signatureKey = text
+        builder.model.signatureDefs = [_Shared(signature)] * times
+    elif part == "names":
+        name = schema.TensorMapT()
+        name.name = text
+        signature = schema.SignatureDefT()
+        signature.signatureKey = "serve"
+        signature.outputs = [_Shared(name)] * times
+        builder.model.signatureDefs = [signature]
+    else:
+        field = {"RESHAPE": "newShape", "SQUEEZE": "squeezeDims"}[part]
+        builder.builtin(part, [2], [builder.tensor((1, 4))], **{field: numbers})
+        operators = builder.graph.operators
+        operators[1:] = [_Shared(operators[1])] * times
+    return builder.finish([0], [2])
+
+
+@pytest.mark.parametrize("part", ["metadata", "signatures", "names", "RESHAPE", "SQUEEZE"])
+def test_names_and_options_that_are_shared_take_no_more_memory(part):
+    read_model(_repeated(part, 1))
+    assert len(_repeated(part, 2_000)) < 40_000
+    with pytest.raises(ValueError, match="expected tables and vectors that are shared a few"):
+        read_model(_repeated(part, 2_000))
