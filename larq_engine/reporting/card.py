@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from larq_engine.placing.profile import Total
 from larq_engine.python import units
+from larq_engine.python.text_table import counted
 from larq_engine.reporting.study import OpStudy, Study
 
 _OTHER_KINDS = 3  # kinds of operators that are named beside the one with the most time
@@ -74,7 +75,7 @@ def _time(study: Study) -> Entry | None:
     if not image:
         return None
     batch = "" if study.batch == 1 else f", in batches of {study.batch}"
-    threads = "1 thread" if study.threads == 1 else f"{study.threads} threads"
+    threads = counted(study.threads, "thread")
     return Entry(
         "One image takes",
         units.seconds(image),

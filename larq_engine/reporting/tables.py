@@ -7,6 +7,7 @@ from larq_engine.placing.device_names import memory_title
 from larq_engine.placing.placement import GOALS, Placement, unit_of
 from larq_engine.placing.profile import Measurement, Timing
 from larq_engine.python import units
+from larq_engine.python.text_table import counted
 from larq_engine.reporting.study import OpStudy, Study
 
 Row = tuple[str, ...]
@@ -50,7 +51,7 @@ def facts(study: Study) -> list[tuple[str, str]]:
         ),
         ("larq_engine", profile.engine),
         ("energy", profile.energy),
-        ("shown", f"batch {study.batch}, {_threads(study.threads)}"),
+        ("shown", f"batch {study.batch}, {counted(study.threads, 'thread')}"),
     ]
     if study.placement is None:
         shown.append(("placement", "none given: each operator is shown where it is fastest alone"))
@@ -126,7 +127,7 @@ def totals(study: Study) -> Table:
         *("whole model", "time", "quartiles", "vs placement", "per image", "images/s"),
         *("energy", "from"),
     )
-    shown = f"Whole model, batch {study.batch}, {_threads(study.threads)}"
+    shown = f"Whole model, batch {study.batch}, {counted(study.threads, 'thread')}"
     return Table(
         shown + _about_comparison(placement),
         columns,
@@ -154,10 +155,10 @@ def bill(study: Study) -> Table:
             own = [
                 op.chosen.seconds.median for op in there if op.chosen and study.place(op) == place
             ]
-            rows.append((f"on {place}", f"{len(own)} operators", sum(own)))
+            rows.append((f"on {place}", counted(len(own), "operator"), sum(own)))
     moved = [move.seconds for move in study.moves if move.seconds is not None]
     if study.moves:
-        rows.append(("transfers", f"{len(study.moves)} values", sum(moved)))
+        rows.append(("transfers", counted(len(study.moves), "value"), sum(moved)))
     if study.saved:
         rows.append(("saved by fusing", "", -study.saved))
     summed = sum(seconds for _, _, seconds in rows)
@@ -362,7 +363,3 @@ def _ops_of(study: Study, entry: Measurement) -> str:
     if len(nodes) == last - first + 1:
         return f"{first} to {last} fused"
     return f"{', '.join(map(str, nodes))} fused"
-
-
-def _threads(count: int) -> str:
-    return "1 thread" if count == 1 else f"{count} threads"

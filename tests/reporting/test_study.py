@@ -1,6 +1,7 @@
 """Tests what is shown of a profile: places, moves, and what cannot be shown."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,14 @@ def test_what_two_devices_compute_is_shown(tmp_path):
     slices = [event for event in trace if event.get("cat") == "operator"]
     together = [s["tid"] for s in slices if s["name"] == f"{op['node']} LceBconv2d"]
     assert len(together) == len({*together}) == 2
+
+
+def test_a_single_operator_is_not_told_as_several(tmp_path):
+    study = _study(tmp_path, residual_fields(1))
+    single = replace(study, ops=study.ops[:1], moves=study.moves[:1])
+    rows = {what for _, what, *_ in tables.bill(single).rows}
+    assert {"1 operator", "1 value"} <= rows
+    assert f"{len(study.moves)} values" in {what for _, what, *_ in tables.bill(study).rows}
 
 
 def test_a_value_moves_once_for_all_its_readers(tmp_path):
