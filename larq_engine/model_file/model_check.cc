@@ -5,11 +5,12 @@
 
 namespace larq_engine {
 
-void CheckModel(std::span<const uint8_t> file) {
+ModelFile CheckModel(std::span<const uint8_t> file) {
   Flatbuffer flatbuffer(file);
   CheckStructure(flatbuffer);
-  const ModelFile model = ReadModelFile(flatbuffer);
+  ModelFile model = ReadModelFile(flatbuffer);
   for (const Clause& clause : Clauses()) clause.check(model);
+  return model;
 }
 
 }  // namespace larq_engine

@@ -5,10 +5,13 @@
 #include <cstdint>
 #include <span>
 
+#include "larq_engine/model_file/model_file.h"
+
 namespace larq_engine {
 
-// Throws FileError that says what is wrong with the file, without its name.
-void CheckModel(std::span<const uint8_t> file);
+// Returns what the file contains, whose spans point into it. Throws FileError that says what is
+// wrong with the file, without its name.
+ModelFile CheckModel(std::span<const uint8_t> file);
 
 }  // namespace larq_engine
 

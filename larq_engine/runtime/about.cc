@@ -1,8 +1,8 @@
 #include <string>
 
 #include "larq_engine/kernels/layers/select_product.h"
+#include "larq_engine/runtime/c_calls.h"
 #include "larq_engine/runtime/executors.h"
-#include "larq_engine/runtime/host/host_calls.h"
 #include "larq_engine/runtime/larq_engine.h"
 #include "larq_engine/version.h"
 

@@ -212,12 +212,25 @@ _RUNTIME_INCLUDES = {
         "host/",
         "ops/",
         "plan/",
+        "c_calls.h",
         "executors.h",
         "json_string.h",
         "larq_engine.h",
         "printable.h",
         "shared_by_key.h",
         "tflite_abi.h",
+    ),
+    "model": (
+        "model/",
+        "ops/",
+        "plan/",
+        "c_calls.h",
+        "engine_options.h",
+        "executors.h",
+        "json_string.h",
+        "larq_engine_model.h",
+        "memory_report.h",
+        "profile.h",
     ),
     **{
         device: (
@@ -265,7 +278,7 @@ def folders_of_the_runtime_include_only_what_is_below_them(sources: Sources) -> 
                 folder == "cuda" and of_gpu and name not in device_code
             )
         elif name.startswith("larq_engine/model_file/"):
-            allowed = folder == "host" or name in _VALUES_OF_FILES
+            allowed = folder in ("host", "model") or name in _VALUES_OF_FILES
         elif name == "larq_engine/version.h":
             allowed = folder in _DEVICES
         else:

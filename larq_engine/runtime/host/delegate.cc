@@ -13,6 +13,7 @@
 #include <string>
 
 #include "larq_engine/model_file/builtin.h"
+#include "larq_engine/runtime/c_calls.h"
 #include "larq_engine/runtime/executors.h"
 #include "larq_engine/runtime/host/claim.h"
 #include "larq_engine/runtime/host/claim_facts.h"
@@ -128,14 +129,10 @@ void GiveInput(Delegate& delegate, int tensor, const GivenInput& input) {
 // Returns 0, or 1 with the reason in `error`.
 int TryToGiveInput(TfLiteDelegate* delegate, int tensor, const void* data, size_t bytes,
                    bool is_on_device, char* error, size_t error_size) {
-  try {
+  return ReturningErrors(error, error_size, [&] {
     GiveInput(FromHost(delegate), tensor,
               {static_cast<const std::byte*>(data), bytes, is_on_device});
-    return 0;
-  } catch (const std::exception& e) {
-    WriteText(error, error_size, [&] { return std::string(e.what()); });
-    return 1;
-  }
+  });
 }
 
 void TakeOver(TfLiteContext* context, TfLiteDelegate* delegate, const std::vector<int>& indices,

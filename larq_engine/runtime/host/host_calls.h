@@ -2,11 +2,8 @@
 #ifndef LARQ_ENGINE_RUNTIME_HOST_HOST_CALLS_H_
 #define LARQ_ENGINE_RUNTIME_HOST_HOST_CALLS_H_
 
-#include <cstddef>
-#include <cstdio>
 #include <exception>
 #include <new>
-#include <string>
 
 #include "larq_engine/runtime/tflite_abi.h"
 
@@ -24,20 +21,6 @@ TfLiteStatus ReportingErrors(TfLiteContext* context, Function function) {
     context->ReportError(context, "%s. ", e.what());
   }
   return kTfLiteError;
-}
-
-// Writes the text that `make` returns like snprintf. Writes an empty text and returns 0 if memory
-// is short.
-template <typename Make>
-size_t WriteText(char* text, size_t size, const Make& make) {
-  try {
-    const std::string made = make();
-    if (size > 0) std::snprintf(text, size, "%s", made.c_str());
-    return made.size();
-  } catch (const std::exception&) {
-    if (size > 0) text[0] = 0;
-    return 0;
-  }
 }
 
 }  // namespace larq_engine

@@ -144,12 +144,15 @@ static_assert(kOps[kOurOps - 1].is_ours() && !kOps[kOurOps].is_ours());
 
 std::span<const KnownOp> KnownOps() { return kOps; }
 
+bool KnownOp::IsFor(int builtin_code, const char* custom_name) const {
+  if (builtin_code != code) return false;
+  return !is_ours() || (custom_name != nullptr && name == std::string_view(custom_name));
+}
+
 const KnownOp* FindOp(int32_t builtin_code, const char* custom_name) {
   for (const KnownOp& row : kOps) {
-    if (builtin_code != row.code || row.form != OpForm::kUsual) continue;
-    if (!row.is_ours() || (custom_name != nullptr && row.name == std::string_view(custom_name))) {
-      return &row;
-    }
+    if (row.form != OpForm::kUsual || row.is_left_to_hosts) continue;
+    if (row.IsFor(builtin_code, custom_name)) return &row;
   }
   return nullptr;
 }

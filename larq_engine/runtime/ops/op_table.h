@@ -37,9 +37,13 @@ struct KnownOp {
   // Input 1 may be what LceUnpackWeights makes.
   bool is_float_conv = false;
   bool makes_several = false;  // calls `read` and `can_claim` for each output
+  // Hosts keep the operator in this form. Only models that run without a host need the row.
+  bool is_left_to_hosts = false;
   OpForm form = OpForm::kUsual;
   int code = builtin::kCustom;
 
+  // `custom_name` counts only for custom operators, and may be null.
+  bool IsFor(int builtin_code, const char* custom_name) const;
   constexpr bool is_ours() const { return code == builtin::kCustom; }
   bool is_weights() const { return read == nullptr; }
 
@@ -50,10 +54,10 @@ struct KnownOp {
   }
 };
 
+// For an operator that has several rows, the first one that can compute its form counts.
 std::span<const KnownOp> KnownOps();
 
-// Returns null for operators that stay with the host. `custom_name` counts only for custom
-// operators, and may be null.
+// Returns null for operators that stay with the host.
 const KnownOp* FindOp(int32_t builtin_code, const char* custom_name);
 
 // Returns the row for a form of an operator of the host; null if there is none.

@@ -7,11 +7,7 @@
 
 namespace larq_engine {
 
-size_t ElementBytes(ElementType type) {
-  const bool is_byte =
-      type == ElementType::kInt8 || type == ElementType::kUint8 || type == ElementType::kBool;
-  return is_byte ? 1 : sizeof(int32_t);
-}
+size_t ElementBytes(ElementType type) { return static_cast<size_t>(BitsOf(type)) / 8; }
 
 std::string DimsString(const std::vector<int>& dims) {
   std::string text = "[";
