@@ -9,7 +9,7 @@ import os
 import pytest
 from _pytest.mark import ParameterSet
 
-from larq_engine.python.host import RUNTIMES
+from larq_engine.python.host import NO_HOST, RUNTIMES
 
 _REQUIRED = set(filter(None, os.environ.get("LARQ_ENGINE_REQUIRE_HOSTS", "").split(",")))
 if _REQUIRED - set(RUNTIMES):
@@ -27,3 +27,6 @@ def _parameter(name: str) -> ParameterSet:
 
 # A required host that is absent is not skipped: its tests fail with the command that installs it.
 HOSTS = [_parameter(name) for name in RUNTIMES]
+
+# All that can run a model: the hosts, and the engine alone.
+RUNNERS = [*HOSTS, pytest.param(NO_HOST)]

@@ -20,6 +20,8 @@ RUNTIMES: Mapping[str, str] = {
     "tensorflow": "tensorflow.lite.python.interpreter",
     "tflite_runtime": "tflite_runtime.interpreter",
 }
+NO_HOST = "none"  # the engine computes all operators by itself
+_NO_HOST_MODULE = "larq_engine.python.no_host"
 
 
 class HostNodes(Protocol):
@@ -54,7 +56,7 @@ class HostInterpreter(Protocol):
 
 
 def import_runtime(name: str | None) -> ModuleType:
-    """Imports the host runtime of this name, or the first installed one.
+    """Imports the host runtime of this name, or the first installed one; "none" is the engine.
 
     A runtime that is installed but broken raises its own ImportError: trying the next runtime would
     hide the fault.
@@ -63,8 +65,11 @@ def import_runtime(name: str | None) -> ModuleType:
         ValueError: There is no host runtime of this name.
         ImportError: The runtime, or any at all, is not installed.
     """
+    if name == NO_HOST:
+        return importlib.import_module(_NO_HOST_MODULE)
     if name is not None and name not in RUNTIMES:
-        raise ValueError(f"runtime: expected one of {', '.join(RUNTIMES)}, got {name!r}")
+        known = ", ".join([*RUNTIMES, NO_HOST])
+        raise ValueError(f"runtime: expected one of {known}, got {name!r}")
     wanted = list(RUNTIMES) if name is None else [name]
     for candidate in wanted:
         if importlib.util.find_spec(candidate) is not None:

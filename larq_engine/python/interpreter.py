@@ -65,6 +65,8 @@ class Interpreter:
             `profile()`; "1/3:cuda" is a node of subgraph 1. If "", what the model's file says;
             "none" is no placement, whatever the file says.
         runtime: "ai_edge_litert", "tensorflow" or "tflite_runtime"; the first installed if None.
+            "none" takes no host: the engine computes all operators, or names those that it does
+            not compute.
 
     Raises:
         ValueError: The model or an option is not valid; the message says what and where.

@@ -23,13 +23,13 @@ _LIBRARY = Path(__file__).resolve().parent.parent / _NAME
 TRANSFER = "TRANSFER"
 
 # A reason names one place and some numbers, which fit into this size.
-_MAX_REASON_BYTES = 1 << 12
+MAX_REASON_BYTES = 1 << 12
 
 # A line for each device fits into this size; a longer text is read again with its true size.
 _FIRST_DEVICES_BYTES = 1 << 12
 
 # A large network's profile is some 20 KB; a longer text is read again with its true size.
-_FIRST_PROFILE_BYTES = 1 << 16
+_FIRST_JSON_BYTES = 1 << 16
 
 
 def delegate_path() -> str:
@@ -99,64 +99,75 @@ def _load(path: str) -> ctypes.CDLL:
 
 def check_model(content: bytes) -> str:
     """Returns the reason why a host may crash on a .tflite file; "" if there is none."""
-    reason = ctypes.create_string_buffer(_MAX_REASON_BYTES)
+    reason = ctypes.create_string_buffer(MAX_REASON_BYTES)
     check = _load(delegate_path()).larq_engine_check_model
     if not check(content, len(content), reason, len(reason)):
         return ""
     return reason.value.decode(errors="replace")
 
 
-def start_profile(delegate: int) -> None:
-    """Clears and starts the timing of every step of the delegate at this address."""
-    _load(delegate_path()).larq_engine_profile_start(delegate)
+class Delegate:
+    """The plug-in in a host's interpreter.
+
+    Args:
+        address: Where the host has the delegate.
+    """
+
+    def __init__(self, address: int) -> None:
+        self._library = _load(delegate_path())
+        self._address = address
+
+    def start_profile(self) -> None:
+        """Clears and starts the timing of every step."""
+        self._library.larq_engine_profile_start(self._address)
+
+    def read_profile(self) -> list[dict[str, Any]]:
+        """Stops the timing and returns one record for each step, in the order of execution."""
+        return steps_of(self._read(self._library.larq_engine_profile_read))
+
+    def read_memory(self) -> list[dict[str, Any]]:
+        """Returns a record for each GPU that computes."""
+        devices: list[dict[str, Any]] = self._read(self._library.larq_engine_memory_read)["devices"]
+        return devices
+
+    def read_claims(self) -> list[dict[str, Any]]:
+        """Returns the decision about each operator that the host handed over."""
+        claims: list[dict[str, Any]] = self._read(self._library.larq_engine_claims_read)["claims"]
+        return claims
+
+    def set_device_input(self, tensor: int, address: int | None, size: int) -> None:
+        """Lets the interpreter's runs read an input on the GPU, until `address` is None.
+
+        Raises:
+            ValueError: It cannot be read there; the message says why.
+        """
+        reason = ctypes.create_string_buffer(MAX_REASON_BYTES)
+        set_input = self._library.larq_engine_set_device_input
+        failed = set_input(self._address, tensor, address, size, reason, len(reason))
+        if failed and address is not None:
+            raise ValueError(reason.value.decode(errors="replace"))
+
+    def set_host_input(self, tensor: int, address: int, size: int) -> bool:
+        """Lets a GPU read an input at a host's address, until `set_device_input` undoes it.
+
+        Returns:
+            Whether a GPU can do so: if not, the host's tensor must have the data.
+        """
+        set_input = self._library.larq_engine_set_host_input
+        return not set_input(self._address, tensor, address, size, None, 0)
+
+    def _read(self, function: Callable[..., int]) -> dict[str, Any]:
+        return read_json(functools.partial(function, self._address))
 
 
-def read_profile(delegate: int) -> list[dict[str, Any]]:
-    """Stops the timing and returns one record for each step, in the order of execution."""
-    read = functools.partial(_load(delegate_path()).larq_engine_profile_read, delegate)
-    steps: list[dict[str, Any]] = json.loads(_read_all(read, _FIRST_PROFILE_BYTES))["steps"]
-    return [step | {"op": known_op(step["op"]).name} for step in steps]
+def steps_of(profile: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Returns the records of a profile with the names of operators that this package uses."""
+    return [step | {"op": known_op(step["op"]).name} for step in profile["steps"]]
 
 
 def nodes_of(steps: Iterable[Mapping[str, Any]]) -> set[int]:
     """Returns the nodes that some steps computed, and those that the steps absorbed."""
     return {node for step in steps for node in (step["node"], *step["absorbed"])}
-
-
-def read_memory(delegate: int) -> list[dict[str, Any]]:
-    """Returns a record for each GPU that the delegate at this address computes on."""
-    read = functools.partial(_load(delegate_path()).larq_engine_memory_read, delegate)
-    devices: list[dict[str, Any]] = json.loads(_read_all(read, _FIRST_DEVICES_BYTES))["devices"]
-    return devices
-
-
-def read_claims(delegate: int) -> list[dict[str, Any]]:
-    """Returns the decision about each operator that a host handed to the delegate."""
-    read = functools.partial(_load(delegate_path()).larq_engine_claims_read, delegate)
-    claims: list[dict[str, Any]] = json.loads(_read_all(read, _FIRST_PROFILE_BYTES))["claims"]
-    return claims
-
-
-def set_device_input(delegate: int, tensor: int, address: int | None, size: int) -> None:
-    """Lets the interpreter's runs read an input on the GPU, until `address` is None.
-
-    Raises:
-        ValueError: It cannot be read there; the message says why.
-    """
-    reason = ctypes.create_string_buffer(_MAX_REASON_BYTES)
-    set_input = _load(delegate_path()).larq_engine_set_device_input
-    if set_input(delegate, tensor, address, size, reason, len(reason)) and address is not None:
-        raise ValueError(reason.value.decode(errors="replace"))
-
-
-def set_host_input(delegate: int, tensor: int, address: int, size: int) -> bool:
-    """Lets a GPU read an input at a host's address, until `set_device_input` undoes it.
-
-    Returns:
-        Whether a GPU can do so: if not, the host's tensor must have the data.
-    """
-    set_input = _load(delegate_path()).larq_engine_set_host_input
-    return not set_input(delegate, tensor, address, size, None, 0)
 
 
 def version() -> str:
@@ -187,6 +198,12 @@ def devices() -> str:
     """Returns a line for each device that the plug-in finds, and for what is missing."""
     find = _load(delegate_path()).larq_engine_devices
     return _read_all(find, _FIRST_DEVICES_BYTES).decode(errors="replace")
+
+
+def read_json(write: Callable[[Any, int], int]) -> dict[str, Any]:
+    """Returns the JSON of a function like snprintf."""
+    found: dict[str, Any] = json.loads(_read_all(write, _FIRST_JSON_BYTES))
+    return found
 
 
 def _read_all(write: Callable[[Any, int], int], size: int) -> bytes:

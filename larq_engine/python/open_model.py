@@ -5,7 +5,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from larq_engine.python import host, library
+from larq_engine.python import host, library, no_host
+from larq_engine.python.engine_model import EngineModel
 from larq_engine.python.errors import host_errors
 from larq_engine.python.tensors import Shape
 from larq_engine.python.thread_count import running_threads
@@ -47,9 +48,13 @@ class OpenModel:
             )
 
     @property
-    def pointer(self) -> int:
-        """Returns the address of the plug-in's delegate; 0 if there is none."""
-        return 0 if self._delegate is None else self._delegate._get_native_delegate_pointer()
+    def engine(self) -> library.Delegate | EngineModel | None:
+        """Returns the engine's own functions for this model; None if the host computes alone."""
+        if self._delegate is None:
+            return None
+        if isinstance(self.interpreter, no_host.Interpreter):
+            return self.interpreter.model
+        return library.Delegate(self._delegate._get_native_delegate_pointer())
 
     def time_ns(self) -> int:
         """Runs once; returns the nanoseconds of wall time."""
@@ -62,11 +67,11 @@ class OpenModel:
 
         Steps that did not run are among them, so even no run tells what the plug-in computes.
         """
-        pointer = self.pointer
-        if pointer:
-            library.start_profile(pointer)
+        engine = self.engine
+        if engine is not None:
+            engine.start_profile()
         elapsed = sum(self.time_ns() for _ in range(runs))
-        return elapsed, library.read_profile(pointer) if pointer else []
+        return elapsed, [] if engine is None else engine.read_profile()
 
 
 def open_allocated(open_model: Callable[[], OpenModel]) -> OpenModel:

@@ -12,6 +12,7 @@ from typing import Any
 
 from larq_engine.python import library
 from larq_engine.python.device_array import DeviceArray
+from larq_engine.python.engine_model import EngineModel
 from larq_engine.python.errors import host_errors
 from larq_engine.python.host import HostInterpreter
 from larq_engine.python.open_model import OpenModel, open_allocated
@@ -152,6 +153,12 @@ class Session:
     @property
     def _interpreter(self) -> HostInterpreter:
         return self._model.interpreter
+
+    @property
+    def _engine(self) -> library.Delegate | EngineModel:
+        engine = self._model.engine
+        assert engine is not None  # a session always has the engine's options
+        return engine
 
     def _open(self, action: str) -> OpenModel:
         """Opens the model anew, without allocating tensors."""
@@ -317,21 +324,20 @@ class Session:
         if not array.flags.c_contiguous or info.index in self._output_numbers:
             return False
         self._given.append(info.index)
-        pointer = self._model.pointer
-        return library.set_host_input(pointer, info.index, array.ctypes.data, array.nbytes)
+        return self._engine.set_host_input(info.index, array.ctypes.data, array.nbytes)
 
     def _read_on_gpu(self, info: TensorInfo, array: DeviceArray) -> None:
         try:
             if info.index in self._output_numbers:
                 raise ValueError("expected data in the host's memory, as this is an output too")
             self._given.append(info.index)
-            library.set_device_input(self._model.pointer, info.index, array.address, array.nbytes)
+            self._engine.set_device_input(info.index, array.address, array.nbytes)
         except ValueError as error:
             raise InputError(f"input {info}: {error}") from None
 
     def _let_go(self) -> None:
         while self._given:
-            library.set_device_input(self._model.pointer, self._given[-1], None, 0)
+            self._engine.set_device_input(self._given[-1], None, 0)
             self._given.pop()
 
     def constant(self, number: int) -> Array | None:
@@ -353,7 +359,7 @@ class Session:
     def memory(self) -> list[DeviceMemory]:
         """Returns what is held on GPUs for the shapes that were allocated."""
         self.resize(self._shapes)
-        return [DeviceMemory(**record) for record in library.read_memory(self._model.pointer)]
+        return [DeviceMemory(**record) for record in self._engine.read_memory()]
 
     def time_runs(self, arrays: Sequence[Array | DeviceArray], seconds: float) -> list[int]:
         """Runs the model for some seconds; returns each run's nanoseconds, unprofiled."""
@@ -372,7 +378,7 @@ class Session:
 
     def claims(self) -> list[dict[str, Any]]:
         """Returns for each operator whether the plug-in took it, and why: see `read_claims`."""
-        return library.read_claims(self._model.pointer)
+        return self._engine.read_claims()
 
     def measure(
         self, arrays: Sequence[Array | DeviceArray], runs: int

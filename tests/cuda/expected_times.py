@@ -3,14 +3,13 @@
 import re
 
 import larq_engine
-from larq_engine.python import library
 
 _REASON = re.compile(r"(\S+) us here, (\S+) us on (cpu|cuda);")
 
 
 def expected_us(interpreter: larq_engine.Interpreter) -> dict[str, float]:
     """Returns microseconds of operators that both devices compute; of a kind, those of the last."""
-    steps = library.read_profile(interpreter._session._model.pointer)
+    steps = interpreter._session._model.engine.read_profile()
     found = {}
     for step in steps:
         match = _REASON.match(step.get("reason", ""))

@@ -303,9 +303,9 @@ def test_a_profile_of_what_could_not_be_prepared(model, driver):
             host.allocate_tensors()
         except RuntimeError:
             refused += 1
-            pointer = delegate._get_native_delegate_pointer()
-            library.start_profile(pointer)
-            assert library.read_profile(pointer) == []
+            engine = library.Delegate(delegate._get_native_delegate_pointer())
+            engine.start_profile()
+            assert engine.read_profile() == []
     assert refused > 5
 
 

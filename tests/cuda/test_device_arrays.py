@@ -193,13 +193,13 @@ def test_an_input_that_the_cpu_reads_too(model, rng, on_gpu):
 def read_from_host(monkeypatch):
     """Returns a list that says of each array offered to a GPU if it was read in place."""
     answers = []
-    original = library.set_host_input
+    original = library.Delegate.set_host_input
 
     def record(*arguments):
         answers.append(original(*arguments))
         return answers[-1]
 
-    monkeypatch.setattr(library, "set_host_input", record)
+    monkeypatch.setattr(library.Delegate, "set_host_input", record)
     return answers
 
 

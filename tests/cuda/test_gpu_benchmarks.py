@@ -13,7 +13,6 @@ import pytest
 import larq_engine
 from benchmarks.gpu import kernel_times, libraries, sessions, whole_models
 from benchmarks.gpu.bench import ROOT
-from larq_engine.python import library
 
 _LIBRARY = Path(os.environ["LARQ_ENGINE_LIBRARY"])
 _MODEL = ROOT / "tests" / "interop" / "data" / "residual_relu_bn_add.float.tflite"
@@ -28,7 +27,7 @@ def _launches_of_the_model() -> int:
     """Counts the groups of operators, each of which has one launch."""
     with larq_engine.Interpreter(_MODEL, device="cuda") as model:
         model.predict(np.zeros(model.input_shapes[0], np.float32))
-        steps = library.read_profile(model._session._model.pointer)
+        steps = model._session._model.engine.read_profile()
     return len({step["group"] for step in steps if step["op"] != "TRANSFER"})
 
 

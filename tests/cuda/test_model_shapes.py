@@ -9,7 +9,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from larq_engine.python import library
 from tests.numpy_net import Model, Net, Value, claimed, random_images
 
 _SIZE = 16
@@ -112,7 +111,7 @@ def test_a_plan_has_a_reason_for_each_operator(samples, rng):
     model = _make(_quicknet, rng, 1)
     with model.open(device="auto") as interpreter:
         interpreter.resize([(samples, _SIZE, _SIZE, 32)])
-        steps = library.read_profile(interpreter._session._model.pointer)
+        steps = interpreter._session._model.engine.read_profile()
     operators = [step for step in steps if step["op"] != "TRANSFER"]
     assert len(operators) == len(claimed(model.open(device="cuda")))
     for step in operators:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import larq_engine
-from larq_engine.python import library
 from tests.cuda.expected_times import expected_us
 from tests.numpy_net import Array, Model, Net, Value
 
@@ -48,7 +47,7 @@ def _max_pool(net: Net, x: Value, size: int, *options: object) -> Value:
 
 def _launches(interpreter: larq_engine.Interpreter) -> list[list[str]]:
     """Returns the operators of each launch."""
-    steps = library.read_profile(interpreter._session._model.pointer)
+    steps = interpreter._session._model.engine.read_profile()
     groups: dict[int, list[str]] = {}
     for step in steps:
         if step["op"] != "TRANSFER":

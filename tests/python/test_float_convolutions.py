@@ -10,7 +10,7 @@ import pytest
 
 from larq_engine.python import host
 from tests import oracle
-from tests.hosts import HOSTS
+from tests.hosts import RUNNERS
 from tests.kernel_rows import TAKES_FLOAT_CONVOLUTIONS
 from tests.model_builder import add_weights
 from tests.numpy_net import Array, Model, Net, Value, claimed
@@ -72,7 +72,7 @@ def _groups(
 
 
 @convolutions
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("runtime", RUNNERS)
 @pytest.mark.parametrize(
     "how",
     [
@@ -198,7 +198,7 @@ def test_groups_in_several_places(rng):
 
 
 @convolutions
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("runtime", RUNNERS)
 def test_weights_that_are_unpacked(runtime, rng):
     model = _model(rng, lambda net, x: _conv(net, x, 21, stride=(2, 1), as_bits=True), 5)
     assert model.check_both(runtime=runtime)[0] == "CONV_2D"

@@ -114,7 +114,7 @@ def test_ctrl_c_lets_go_of_data_on_a_gpu(monkeypatch):
     session = Session(model, num_threads=1, runtime=None)
     given = []
     monkeypatch.setattr(
-        library,
+        library.Delegate,
         "set_device_input",
         lambda _, number, address, size: given.append((number, address)),
     )

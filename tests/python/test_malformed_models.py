@@ -11,7 +11,7 @@ import pytest
 from flatbuffers import flexbuffers
 
 from tests.crash_box import CrashBox, load_and_run, load_in_plain_host
-from tests.hosts import HOSTS
+from tests.hosts import RUNNERS
 from tests.model_builder import ABSENT, ModelBuilder, flexbuffer_map
 from tests.python.operator_faults import BASES, FAULTS, OPTION_FAULTS, Fault, spoilt
 
@@ -229,7 +229,7 @@ def _linked_pools(links: str) -> bytes:
     return builder.finish([tensors["x"]], [tensors["b"]])
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("runtime", RUNNERS)
 @pytest.mark.parametrize(
     ("links", "words"),
     [

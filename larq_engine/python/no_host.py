@@ -1,0 +1,191 @@
+"""The engine as its own host: an interpreter with the methods of TensorFlow Lite's.
+
+It computes all operators of a model, or refuses the model and names those that it does not compute.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from larq_engine.python.engine_model import EngineModel
+from larq_engine.python.model_file import read_model
+from larq_engine.python.tensors import Array
+
+_NO_QUANTIZATION = (0.0, 0)
+
+
+class Options:
+    """Options of the engine, in the place where hosts have a delegate."""
+
+    def __init__(self, options: Mapping[str, object]) -> None:
+        self.options = dict(options)
+
+
+def load_delegate(_library: str, options: Mapping[str, object] | None = None) -> Options:
+    """Returns the engine's options for `experimental_delegates` of this module's Interpreter."""
+    return Options(options or {})
+
+
+class _Nodes:
+    """The operators, as the interpreter behind a host's tells them."""
+
+    def __init__(self, operators: Sequence[Mapping[str, Any]]) -> None:
+        self._operators = operators
+
+    def NumNodes(self) -> int:  # noqa: N802
+        return len(self._operators)
+
+    def NodeName(self, index: int) -> str:  # noqa: N802
+        return str(self._operators[index]["name"])
+
+    def NodeInputs(self, index: int) -> list[int]:  # noqa: N802
+        return list(self._operators[index]["inputs"])
+
+    def NodeOutputs(self, index: int) -> list[int]:  # noqa: N802
+        return list(self._operators[index]["outputs"])
+
+
+class Interpreter:
+    """Runs a model as TensorFlow Lite's Interpreter does, without TensorFlow Lite.
+
+    Args:
+        model_path: The path of a .tflite file, if `model_content` is not given.
+        model_content: The bytes of the file.
+        num_threads: Threads for one run.
+        experimental_delegates: What `load_delegate` of this module returned.
+
+    Raises:
+        ValueError: The engine does not compute one of the model's operators, or the file is not
+            valid.
+    """
+
+    def __init__(
+        self,
+        model_path: str | None = None,
+        model_content: bytes | None = None,
+        experimental_delegates: Sequence[Options] = (),
+        num_threads: int | None = None,
+    ) -> None:
+        if model_content is None:
+            model_content = read_model(model_path or "")
+        options: dict[str, object] = {"num_threads": num_threads or 1}
+        for delegate in experimental_delegates:
+            options |= delegate.options
+        self.model = EngineModel(bytes(model_content), options)
+        self._numbers = {tensor.tensor: i for i, tensor in enumerate(self.model.inputs())}
+        self._signatures: dict[str, Any] | None = None
+
+    @property
+    def _interpreter(self) -> _Nodes:
+        return _Nodes(self.model.graph()["operators"])
+
+    def allocate_tensors(self) -> None:
+        self.model.allocate()
+
+    def resize_tensor_input(
+        self, input_index: int, tensor_size: Sequence[int], strict: bool = False
+    ) -> None:
+        """Gives an input another shape; with `strict`, only where the file leaves sizes open."""
+        number = self._number(input_index)
+        declared = self.get_input_details()[number]["shape_signature"]
+        fits = len(declared) == len(tensor_size) and all(
+            open_size in (-1, size) for open_size, size in zip(declared, tensor_size, strict=True)
+        )
+        if strict and not fits:
+            raise ValueError(
+                f"resize: expected sizes for the open ones of {list(map(int, declared))}, "
+                f"got {list(tensor_size)}"
+            )
+        self.model.resize(number, [int(size) for size in tensor_size])
+
+    def _number(self, tensor: int) -> int:
+        if tensor not in self._numbers:
+            raise ValueError(
+                f"tensor: expected one of the inputs {sorted(self._numbers)}, got {tensor}"
+            )
+        return self._numbers[tensor]
+
+    def set_tensor(self, tensor_index: int, value: Any) -> None:
+        """Copies data of the input's shape and type into it."""
+        self._number(tensor_index)
+        target = self.model.array(tensor_index)
+        array = np.asarray(value)
+        if array.shape != target.shape or array.dtype != target.dtype:
+            raise ValueError(
+                f"input #{tensor_index}: expected {target.dtype} of shape {target.shape}, got "
+                f"{array.dtype} of shape {array.shape}; resize the input, or cast the data"
+            )
+        target[...] = array
+
+    def get_tensor(self, tensor_index: int) -> Array:
+        """Returns a copy of an input, an output or a constant."""
+        return self.model.array(tensor_index).copy()
+
+    def tensor(self, tensor_index: int) -> Callable[[], Array]:
+        """Returns a function that returns a view, which lasts until a resize."""
+        return lambda: self.model.array(tensor_index)
+
+    def invoke(self) -> None:
+        self.model.run()
+
+    def reset_all_variables(self) -> None:
+        """Does nothing: models with variables are refused."""
+
+    def get_input_details(self) -> list[dict[str, Any]]:
+        return [_details(tensor) for tensor in self.model.inputs()]
+
+    def get_output_details(self) -> list[dict[str, Any]]:
+        return [_details(tensor) for tensor in self.model.outputs()]
+
+    def get_tensor_details(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "name": row["name"],
+                "index": number,
+                "shape": np.array(row["shape"], np.int32),
+                "shape_signature": np.array(row["signature"] or row["shape"], np.int32),
+                "dtype": np.dtype(row["type"]).type,
+                **_quantization(row["scales"], row["zero_points"], row["scale_axis"]),
+            }
+            for number, row in enumerate(self.model.graph()["tensors"])
+        ]
+
+    def _get_full_signature_list(self) -> dict[str, dict[str, dict[str, int]]]:
+        if self._signatures is None:
+            self._signatures = self.model.signatures()
+        return self._signatures
+
+    def get_signature_list(self) -> dict[str, dict[str, list[str]]]:
+        """Returns for each signature the names of its inputs and outputs."""
+        return {
+            key: {side: list(signature[side]) for side in ("inputs", "outputs")}
+            for key, signature in self._get_full_signature_list().items()
+        }
+
+
+def _details(tensor: Any) -> dict[str, Any]:
+    shape = np.array(tensor.shape, np.int32)
+    declared = np.array(tensor.open_dims[: tensor.rank], np.int32) if tensor.open_dims else shape
+    scales, zero_points = tensor.scale[: tensor.scales], tensor.zero_point[: tensor.scales]
+    return {
+        "name": tensor.name.decode(errors="replace"),
+        "index": tensor.tensor,
+        "shape": shape,
+        "shape_signature": declared,
+        "dtype": tensor.dtype.type,
+        **_quantization(scales, zero_points, tensor.scale_dim),
+    }
+
+
+def _quantization(scales: Sequence[float], zero_points: Sequence[int], axis: int) -> dict[str, Any]:
+    single = (scales[0], zero_points[0]) if len(scales) == 1 else _NO_QUANTIZATION
+    return {
+        "quantization": single,
+        "quantization_parameters": {
+            "scales": np.array(scales, np.float32),
+            "zero_points": np.array(zero_points, np.int32),
+            "quantized_dimension": axis,
+        },
+        "sparsity_parameters": {},
+    }
