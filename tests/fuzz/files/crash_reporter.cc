@@ -12,6 +12,7 @@
 #include <cstring>
 #include <vector>
 
+#include "larq_engine/model_file/builtin.h"
 #include "larq_engine/runtime/tflite_abi.h"
 
 namespace {
@@ -72,7 +73,7 @@ TfLiteStatus Take(TfLiteContext* context, TfLiteDelegate* delegate, const std::v
   if (indices.empty()) return kTfLiteOk;
   const larq_engine::IntArrayPtr nodes = larq_engine::MakeIntArray(indices);
   registration.prepare = TakeNothing;
-  registration.builtin_code = static_cast<int32_t>(builtin::kDelegate);
+  registration.builtin_code = larq_engine::builtin::kDelegate;
   registration.custom_name = "nothing";
   registration.version = 1;
   return context->ReplaceNodeSubsetsWithDelegateKernels(context, registration, nodes.get(),
@@ -91,7 +92,7 @@ TfLiteStatus TakeOurs(TfLiteContext* context, TfLiteDelegate* delegate) {
       return kTfLiteError;
     }
     const char* name = registration->custom_name;
-    if (registration->builtin_code == static_cast<int32_t>(builtin::kCustom) && name != nullptr &&
+    if (registration->builtin_code == larq_engine::builtin::kCustom && name != nullptr &&
         std::strncmp(name, "Lce", 3) == 0) {
       (std::strcmp(name, "LceUnpackWeights") == 0 ? weights : others).push_back(index);
     }
