@@ -9,6 +9,7 @@
 #include <limits>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
 #include "gtest/gtest.h"
 #include "larq_engine/kernels/common/bits.h"
@@ -758,6 +759,119 @@ TEST_P(PixelOpsTest, RoundSums) {
   }
 }
 
+template <typename T>
+void ExpectScaled(void (*scale_bytes)(const T*, size_t, int32_t, float, float*), Random& random) {
+  for (size_t count : {0, 1, 15, 16, 17, 100, 1000}) {
+    std::vector<T> bytes(count);
+    for (T& byte : bytes) byte = static_cast<T>(random.Word());
+    const auto zero_point = static_cast<T>(random.Word());
+    const float scale = AnyFloat(random);
+    const GuardedBuffer<T> in{std::span(std::as_const(bytes))};
+    GuardedBuffer<float> out(count);
+    scale_bytes(in.data(), count, zero_point, scale, out.data());
+    for (size_t i = 0; i < count; ++i) {
+      const float expected = static_cast<float>(bytes[i] - zero_point) * scale;
+      ASSERT_TRUE(SameFloat(out.data()[i], expected)) << i << " of " << count;
+    }
+  }
+}
+
+TEST_P(PixelOpsTest, ScaleBytes) {
+  ExpectScaled(ops().scale_uint8, random_);
+  ExpectScaled(ops().scale_int8, random_);
+}
+
+// The errors of a softmax, in parts of 2^-23 of the result. For a difference d from the greatest
+// value: beta * d is rounded twice, which adds |beta * d|, and exp adds 1. The sum has an average
+// of these errors, and half a part from each of its additions; the division adds half a part.
+TEST_P(PixelOpsTest, Softmax) {
+  for (const size_t channels : {1, 2, 15, 16, 17, 100, 1000}) {
+    for (const float beta : {1.0f, 0.3f, 0.0f, -2.0f}) {
+      for (const float reach : {0.01f, 5.0f, 200.0f}) {
+        const size_t rows = 3;
+        Floats values(rows * channels);
+        for (float& value : values) value = random_.Float(-reach, reach);
+        const GuardedBuffer<float> in{std::span(std::as_const(values))};
+        GuardedBuffer<float> out(values.size()), in_place{std::span(std::as_const(values))};
+        ops().softmax(in.data(), rows, channels, beta, out.data());
+        ops().softmax(in_place.data(), rows, channels, beta, in_place.data());
+        for (size_t row = 0; row < rows; ++row) {
+          const float* x = values.data() + row * channels;
+          double greatest = -kInfinity, sum = 0, error = 0;
+          for (size_t c = 0; c < channels; ++c) greatest = std::max<double>(greatest, beta * x[c]);
+          for (size_t c = 0; c < channels; ++c) {
+            const double exponent = double{beta} * x[c] - greatest;
+            sum += std::exp(exponent);
+            error += std::exp(exponent) * (1 - exponent);
+          }
+          const double of_sum = error / sum + static_cast<double>(channels / 16 + 5) / 2;
+          for (size_t c = 0; c < channels; ++c) {
+            const double exponent = double{beta} * x[c] - greatest;
+            const double expected = std::exp(exponent) / sum;
+            const double parts = 1 - exponent + of_sum + 0.5;
+            const float y = out.data()[row * channels + c];
+            ASSERT_NEAR(y, expected, 0x1p-125 + parts * 0x1p-23 * expected)
+                << c << " of " << channels << ", beta " << beta << ", reach " << reach;
+            ASSERT_TRUE(SameFloat(in_place.data()[row * channels + c], y)) << c;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(PixelOpsTest, SoftmaxOfSpecialValues) {
+  const auto softmax = [&](Floats row) {
+    ops().softmax(row.data(), 1, row.size(), 1.0f, row.data());
+    return row;
+  };
+  // Values far below the greatest one get nothing of the sum, however great all are.
+  EXPECT_EQ(softmax({3e38f, -kInfinity, 3e38f, -3e38f}), (Floats{0.5f, 0, 0.5f, 0}));
+  for (const Floats& row : {Floats(20, kNan), Floats(20, -kInfinity), Floats{1, kNan, 2},
+                            Floats{1, 2, kInfinity}, Floats{kInfinity, kInfinity}}) {
+    for (float value : softmax(row)) EXPECT_TRUE(std::isnan(value)) << value;
+  }
+  for (const float nothing : softmax(Floats(16, 0.0f))) EXPECT_EQ(nothing, 1.0f / 16);
+}
+
+TEST_P(PixelOpsTest, Logistic) {
+  for (const float reach : {0.001f, 1.0f, 20.0f, 200.0f}) {
+    Floats values(1003);
+    for (float& value : values) value = random_.Float(-reach, reach);
+    const GuardedBuffer<float> in{std::span(std::as_const(values))};
+    GuardedBuffer<float> out(values.size()), in_place{std::span(std::as_const(values))};
+    ops().logistic(in.data(), values.size(), out.data());
+    ops().logistic(in_place.data(), values.size(), in_place.data());
+    for (size_t i = 0; i < values.size(); ++i) {
+      const double expected = 1 / (1 + std::exp(-double{values[i]}));
+      ASSERT_NEAR(out.data()[i], expected, 0x1p-125 + 3 * 0x1p-23 * expected) << values[i];
+      ASSERT_TRUE(SameFloat(in_place.data()[i], out.data()[i])) << values[i];
+    }
+  }
+  Floats special = {kInfinity, -kInfinity, 0.0f, -0.0f, kDenormal, kNan};
+  ops().logistic(special.data(), special.size(), special.data());
+  EXPECT_TRUE(std::isnan(special.back()));
+  special.pop_back();
+  EXPECT_EQ(special, (Floats{1, 0, 0.5f, 0.5f, 0.5f}));
+}
+
+TEST_P(PixelOpsTest, ExponentialsAreThoseOfTheLowestRow) {
+  const PixelOps& lowest = *PixelOpsRows().front().ops;
+  for (const size_t count : {1, 16, 33, 1000}) {
+    for (const bool are_any : {false, true}) {
+      Floats in = AnyFloats(random_, count);
+      if (!are_any) std::ranges::generate(in, [&] { return random_.Float(-30, 30); });
+      Floats expected(count), out(count);
+      lowest.softmax(in.data(), 1, count, 0.7f, expected.data());
+      ops().softmax(in.data(), 1, count, 0.7f, out.data());
+      for (size_t i = 0; i < count; ++i) ASSERT_TRUE(SameFloat(out[i], expected[i])) << in[i];
+      lowest.logistic(in.data(), count, expected.data());
+      ops().logistic(in.data(), count, out.data());
+      for (size_t i = 0; i < count; ++i) ASSERT_TRUE(SameFloat(out[i], expected[i])) << in[i];
+    }
+  }
+}
+
 TEST_P(PixelOpsTest, RowsOfNothing) {
   const PixelOps& p = ops();
   const std::vector<float> channel(32);
@@ -774,6 +888,7 @@ TEST_P(PixelOpsTest, RowsOfNothing) {
     p.add_channels(nullptr, nullptr, rows, channels, kNoRange, nullptr);
     p.multiply_channels(nullptr, nullptr, rows, channels, kNoRange, nullptr);
     p.prelu(nullptr, nullptr, rows, channels, nullptr);
+    p.softmax(nullptr, rows, channels, 1, nullptr);
   }
   const uint32_t* const no_bits = nullptr;
   const float* const no_floats = nullptr;
@@ -785,6 +900,9 @@ TEST_P(PixelOpsTest, RowsOfNothing) {
   p.add(nullptr, nullptr, 0, kNoRange, nullptr);
   p.multiply(nullptr, nullptr, 0, kNoRange, nullptr);
   p.clamp(nullptr, 0, kNoRange, nullptr);
+  p.scale_uint8(nullptr, 0, 0, 1, nullptr);
+  p.scale_int8(nullptr, 0, 0, 1, nullptr);
+  p.logistic(nullptr, 0, nullptr);
   const std::vector<int32_t> limit(32), sums(32);
   const TransformArgs none{.rows = 0,
                            .channels = 32,

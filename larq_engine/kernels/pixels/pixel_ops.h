@@ -111,6 +111,18 @@ struct PixelOps {
   void (*clamp)(const float* in, size_t count, FloatRange range, float* out);
   // in < 0 ? in * slope : in, with one slope a channel.
   void (*prelu)(const float* in, const float* slopes, size_t rows, size_t channels, float* out);
+
+  // Computes (byte - zero_point) * scale, which is rounded once. `out` must not be the input.
+  void (*scale_uint8)(const uint8_t* in, size_t count, int32_t zero_point, float scale, float* out);
+  void (*scale_int8)(const int8_t* in, size_t count, int32_t zero_point, float scale, float* out);
+
+  // Computes the softmax of each row: exp(beta * (x - the greatest x)), or with a negative beta the
+  // least x, divided by the sum over the row. pixel_ops_exp.h has the exponential function, its
+  // error and the order of the sum. A row with a NaN, or whose greatest x is infinite, becomes NaN.
+  void (*softmax)(const float* in, size_t rows, size_t channels, float beta, float* out);
+  // Computes 1 / (1 + exp(-x)). The error is at most 3 * 2^-23 of the result, and below -87, where
+  // the result is 0, 2^-125.
+  void (*logistic)(const float* in, size_t count, float* out);
 };
 
 }  // namespace larq_engine

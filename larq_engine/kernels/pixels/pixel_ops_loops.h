@@ -8,6 +8,7 @@
 
 #include "larq_engine/kernels/common/round_to_int8.h"
 #include "larq_engine/kernels/pixels/pixel_ops.h"
+#include "larq_engine/kernels/pixels/pixel_ops_exp.h"
 #include "larq_engine/kernels/pixels/pixel_ops_rows.h"
 
 namespace larq_engine {
@@ -430,6 +431,12 @@ void Prelu(const float* in, const float* slopes, size_t rows, size_t channels, f
   }
 }
 
+template <typename T>
+void ScaleBytes(const T* __restrict in, size_t count, int32_t zero_point, float scale,
+                float* __restrict out) {
+  for (size_t i = 0; i < count; ++i) out[i] = static_cast<float>(in[i] - zero_point) * scale;
+}
+
 void AddShifted(const int32_t* __restrict in, size_t count, int shift, int32_t* __restrict acc) {
   for (size_t i = 0; i < count; ++i) acc[i] += in[i] << shift;
 }
@@ -458,6 +465,10 @@ constexpr PixelOps kPixelOpsLoops = {
     .multiply_channels = MultiplyChannels,
     .clamp = ClampAll,
     .prelu = Prelu,
+    .scale_uint8 = ScaleBytes<uint8_t>,
+    .scale_int8 = ScaleBytes<int8_t>,
+    .softmax = Softmax,
+    .logistic = Logistic,
 };
 
 }  // namespace
