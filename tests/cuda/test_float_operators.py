@@ -193,6 +193,19 @@ def test_copies_are_the_same(name, rng):
     assert _run(model, "cuda").tobytes() == _run(model, "cpu").tobytes()
 
 
+@pytest.mark.parametrize("name", [*_SUMS, *_COPIES, *_CURVES])
+def test_small_operators_are_expected_to_be_faster_on_the_cpu(name, rng):
+    """A launch and two copies take longer, so the engine computes them there."""
+    make = _SUMS[name][0] if name in _SUMS else {**_COPIES, **_CURVES}[name]
+    model = _model(_Numbers(rng, exact=True), make)
+    with model.open(device="auto") as interpreter:
+        result = interpreter.predict(model.inputs)
+        rows = interpreter.profile(runs=1)
+        assert set(claimed(interpreter)) - {"LceQuantize"}
+    assert {row.device for row in rows if row.op != "host runtime"} == {"cpu"}
+    np.testing.assert_allclose(result, _run(model, "cpu"), rtol=1e-6, atol=1e-7)
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 @pytest.mark.parametrize("op", ["CAST", "DEQUANTIZE"])
 def test_bytes_become_floats(op, dtype, rng, assert_no_leaks):
@@ -307,7 +320,7 @@ def test_a_size_that_cannot_be_split(rng):
 
 
 def _sum_of_seven_dimensions(rng: np.random.Generator) -> tuple[Model, int]:
-    """Returns a sum between operators that the GPU always computes, and the node of the sum."""
+    """Returns a sum between operators that the GPU computes, and the node of the sum."""
     net = Net(rng)
     curves = []
     for shape in ((1, 2, 1, 2, 1, 2, 8), (1, 1, 2, 1, 2, 2, 8)):
@@ -318,10 +331,9 @@ def _sum_of_seven_dimensions(rng: np.random.Generator) -> tuple[Model, int]:
     return net.finish(y, net.bits(y)), 2
 
 
-@pytest.mark.parametrize("device", ["cuda", "auto"])
-def test_sums_that_only_the_cpu_computes(device, rng):
+def test_sums_that_only_the_cpu_computes(rng):
     model, node = _sum_of_seven_dimensions(rng)
-    with model.open(device=device) as interpreter:
+    with model.open(device="cuda") as interpreter:
         result, _ = interpreter.predict(model.inputs)
         np.testing.assert_allclose(result, model.expected[0], rtol=1e-5)
         rows = [row for row in interpreter.profile(runs=1) if row.op != "TRANSFER"]
@@ -332,6 +344,15 @@ def test_sums_that_only_the_cpu_computes(device, rng):
             interpreter.resize([(1, shape, 1, 1, 1, 2, 8), (1, 1, 1, 1, 1, 2, 8)])
             rows = interpreter.profile(runs=1)
             assert {row.device for row in rows if row.op == "ADD"} == {device}
+
+
+def test_a_plan_around_a_sum_that_only_the_cpu_computes_is_on_the_cpu(rng):
+    model, _ = _sum_of_seven_dimensions(rng)
+    with model.open(device="auto") as interpreter:
+        result, _ = interpreter.predict(model.inputs)
+        np.testing.assert_allclose(result, model.expected[0], rtol=1e-5)
+        rows = interpreter.profile(runs=1)
+        assert {row.device for row in rows if row.op != "host runtime"} == {"cpu"}
 
 
 def test_a_sum_that_is_placed_where_nobody_computes_it(rng):

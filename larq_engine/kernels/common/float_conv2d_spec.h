@@ -25,6 +25,15 @@ struct FloatConv2dSpec {
     return !is_depthwise && groups == 1 &&
            window.taps() * window.height.stride * window.width.stride == 1;
   }
+  // Tells whether an input channel makes several output channels by itself.
+  bool has_multiplier() const { return is_depthwise && out_channels != in_channels; }
+  // Describes a depthwise convolution as one in groups of an input channel each.
+  FloatConv2dSpec InGroups() const {
+    return {.in_channels = in_channels,
+            .out_channels = out_channels,
+            .groups = in_channels,
+            .window = window};
+  }
   bool operator==(const FloatConv2dSpec&) const = default;
 };
 

@@ -76,7 +76,7 @@ FloatConv2d::FloatConv2d(const FloatConv2dSpec& spec, const float* filter, const
       runs_(SpecOfWords(spec), kFloatPixels),
       filters_(PackFilters(spec, filter, static_cast<size_t>(row.nr))),
       bias_(PackBias(spec, bias)) {
-  assert(!spec.is_depthwise || spec.in_channels == spec.out_channels);
+  assert(!spec.has_multiplier());
 }
 
 void FloatConv2d::Resize(int64_t in_height, int64_t in_width) {

@@ -38,9 +38,24 @@ class Conv2dStep : public Step {
   int64_t pixels_ = 0;
 };
 
+// Makes a step whose groups have an input channel each, and several filters of it.
+std::unique_ptr<Step> MakeMultiplierStep(const Conv2dOp& op, const StepKernels& kernels) {
+  const auto filters = static_cast<size_t>(op.spec.out_channels);
+  const auto taps = static_cast<size_t>(op.spec.depth());
+  std::vector<float> filter;  // [filters][taps]
+  for (size_t c = 0; c < filters; ++c) {
+    for (size_t tap = 0; tap < taps; ++tap) {
+      filter.push_back(op.filter.data()[tap * filters + c]);
+    }
+  }
+  return std::make_unique<Conv2dStep>(op.spec.InGroups(), filter.data(), op.bias.data(),
+                                      op.activation, kernels);
+}
+
 }  // namespace
 
 std::unique_ptr<Step> MakeStep(const Conv2dOp& op, const StepKernels& kernels) {
+  if (op.spec.has_multiplier()) return MakeMultiplierStep(op, kernels);
   return std::make_unique<Conv2dStep>(op.spec, op.filter.data(), op.bias.data(), op.activation,
                                       kernels);
 }

@@ -44,7 +44,7 @@ std::vector<double> CpuExecutor::Seconds(const Program& program, std::span<const
 
 // A kernel that is forced does not count, because the host's floats differ from ours.
 HostComparison CpuExecutor::CompareWithHost(const KnownOp& row, const OpInfo& op) const {
-  if (row.IsForGpusOnly(op)) return HostComparison::kCannot;
+  if (row.is_hosts_on_cpu != nullptr && row.is_hosts_on_cpu(op)) return HostComparison::kCannot;
   if (row.form == OpForm::kWeightBits) {
     const bool is_faster =
         PrefersSignedSums(SelectSignedSums(DetectCpuFeatures()), SignedDenseOp::Size(op));

@@ -17,9 +17,7 @@ class CpuExecutor : public Executor {
   explicit CpuExecutor(const EngineOptions& options);
 
   const char* device() const override { return "cpu"; }
-  std::string Refusal(const Program&, const ProgramOp& op) const override {
-    return IsForGpusOnly(*op.op) ? kHostComputesIt : "";
-  }
+  std::string Refusal(const Program&, const ProgramOp&) const override { return ""; }
   std::vector<double> Seconds(const Program& program, std::span<const size_t> ops,
                               int host_threads) const override;
   HostComparison CompareWithHost(const KnownOp& row, const OpInfo& op) const override;

@@ -1,13 +1,17 @@
-// FULLY_CONNECTED of the host with few weights, as in the layers of a gate.
+// FULLY_CONNECTED of the host.
+#include "larq_engine/kernels/floats/select.h"
+#include "larq_engine/kernels/layers/float_conv2d.h"
+#include "larq_engine/kernels/layers/select_product.h"
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/cpu/step_pixels.h"
 
 namespace larq_engine {
 namespace {
 
-class DenseStep : public Step {
+// Computes a layer with few weights, such as a gate's.
+class SmallDenseStep : public Step {
  public:
-  DenseStep(const DenseOp& op, const StepKernels& kernels)
+  SmallDenseStep(const DenseOp& op, const StepKernels& kernels)
       : op_(op),
         ops_(kernels.pixel_ops),
         depth_(static_cast<size_t>(op.depth)),
@@ -45,9 +49,41 @@ class DenseStep : public Step {
   int64_t rows_ = 0;
 };
 
+// Computes any layer, as a 1x1 convolution whose pixels are the rows.
+class DenseStep : public Step {
+ public:
+  DenseStep(const DenseOp& op, const StepKernels& kernels)
+      : depth_(op.depth),
+        conv_({.in_channels = op.depth, .out_channels = op.units}, op.weights.data(),
+              op.bias.data(), ActivationRange(op.activation),
+              SelectFloats(AllowedFeatures(DetectCpuFeatures(), kernels.kernel))) {}
+
+  void Resize(std::span<const TensorShape>, const TensorShape& output) override {
+    rows_ = CountPixels(output.dims);
+  }
+  int64_t pixels() const override { return rows_; }
+  int64_t blocks() const override { return conv_.channel_blocks(); }
+  KernelPixels kernel_pixels() const override { return {.tile = kFloatPixels}; }
+  size_t scratch_bytes() const override { return conv_.scratch_bytes(); }
+  std::string kernel() const override { return conv_.kernel(); }
+
+  void Run(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
+           void* output) const override {
+    const auto* in = static_cast<const float*>(inputs[0]) + range.first_pixel * depth_;
+    conv_.Run(in, range.first_pixel, range.last_pixel, range.first_block, range.last_block, scratch,
+              static_cast<float*>(output));
+  }
+
+ private:
+  int64_t depth_;
+  FloatConv2d conv_;
+  int64_t rows_ = 0;
+};
+
 }  // namespace
 
 std::unique_ptr<Step> MakeStep(const DenseOp& op, const StepKernels& kernels) {
+  if (op.HasFewWeights()) return std::make_unique<SmallDenseStep>(op, kernels);
   return std::make_unique<DenseStep>(op, kernels);
 }
 

@@ -2,7 +2,6 @@
 // computed on its own.
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/cpu/step_pixels.h"
@@ -184,13 +183,10 @@ class UnaryStep : public ElementwiseStep {
 
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
            void* output) const override {
-    const auto apply = [&](const auto& function) {
-      const auto* in = static_cast<const float*>(inputs[0]);
-      std::transform(in, in + Values(range), static_cast<float*>(output), function);
-    };
+    const auto* in = static_cast<const float*>(inputs[0]);
     switch (function_) {
       case UnaryOp::kLogistic:
-        return apply([](float x) { return 1.0f / (1.0f + std::exp(-x)); });
+        return ops_.logistic(in, Values(range), static_cast<float*>(output));
     }
   }
 

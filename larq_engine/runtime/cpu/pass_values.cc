@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <variant>
 
 namespace larq_engine {
@@ -25,10 +26,13 @@ int CountPasses(const Program& program, std::span<const size_t> ops) {
   for (size_t index : ops) {
     const ProgramOp& op = program.op(index);
     uint64_t bytes = 0;
+    const std::optional<size_t> rank_of_rows = RankOfRows(*op.op);
     const auto add = [&](size_t value) {
       const std::vector<int>& dims = program.value(value).shape.dims;
       bytes += program.value(value).bytes;
-      return (IsOfRows(*op.op) ? !dims.empty() : dims.size() == kImageRank) && dims[0] == samples;
+      const bool is_of_samples =
+          rank_of_rows ? dims.size() >= *rank_of_rows : dims.size() == kImageRank;
+      return is_of_samples && dims[0] == samples;
     };
     const auto* slice = std::get_if<SliceOp>(op.op.get());
     if (slice != nullptr && !slice->TakesAllSamples()) return 1;

@@ -62,10 +62,7 @@ struct StepKernels {
   const PixelOps& pixel_ops;
 };
 
-// The reason why an operator for GPUs only has no step.
-inline constexpr const char* kHostComputesIt = "the host computes it on the CPU";
-
-// `op` must live as long as the step. Throws OpError for an operator that is for GPUs only.
+// `op` must live as long as the step.
 std::unique_ptr<Step> MakeStep(const Op& op, const StepKernels& kernels);
 
 std::unique_ptr<Step> MakeStep(const QuantizeOp& op, const StepKernels& kernels);
@@ -93,6 +90,10 @@ std::unique_ptr<Step> MakeStep(const UnaryOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const AveragePool2dOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const MeanOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const DenseOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const SoftmaxOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const BytesToFloatsOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const PadOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const ReshapeOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const ConcatenationOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const SignedDenseOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const Int8Conv2dOp& op, const StepKernels& kernels);

@@ -13,7 +13,8 @@ struct OpInfo;
 
 // Computes (byte - zero_point) * scale and rounds once, which gives the same float as the host.
 struct BytesToFloatsOp {
-  static constexpr bool kForGpusOnly = true;
+  static constexpr size_t kRankOfRows = 1;
+
   enum Form : uint8_t { kCast, kDequantize };
 
   bool are_signed;

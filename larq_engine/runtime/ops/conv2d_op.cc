@@ -5,13 +5,6 @@
 #include "larq_engine/runtime/ops/window_checks.h"
 
 namespace larq_engine {
-namespace {
-
-bool HasMultiplier(const FloatConv2dSpec& spec) {
-  return spec.is_depthwise && spec.out_channels != spec.in_channels;
-}
-
-}  // namespace
 
 bool Conv2dOp::CanClaim(const OpInfo& op, bool is_depthwise) {
   if (!HasFloatWeights(op) || op.inputs[0].dims.size() != 4 || op.inputs[1].dims.size() != 4 ||
@@ -37,8 +30,8 @@ FloatConv2dSpec Conv2dOp::Spec(const OpInfo& op, bool is_depthwise) {
           .window = ConvWindow(op)};
 }
 
-bool Conv2dOp::IsForGpusOnly(const OpInfo& op) {
-  return HasMultiplier(Spec(op, /*is_depthwise=*/true));
+bool Conv2dOp::IsHostsOnCpu(const OpInfo& op) {
+  return Spec(op, /*is_depthwise=*/true).has_multiplier();
 }
 
 Conv2dOp Conv2dOp::Read(const OpInfo& op, bool is_depthwise) {
@@ -46,7 +39,6 @@ Conv2dOp Conv2dOp::Read(const OpInfo& op, bool is_depthwise) {
   CheckConstant(filter, "filter", sizeof(float));
   const FloatConv2dSpec spec = Spec(op, is_depthwise);
   return {.spec = spec,
-          .for_gpus_only = HasMultiplier(spec),
           .activation = *op.builtin_options.activation,
           .filter = ConstantValues<float>(filter.constant, filter.bytes),
           .bias = ReadBias(op, static_cast<int>(spec.out_channels))};

@@ -17,16 +17,14 @@ struct OpInfo;
 
 struct Conv2dOp {
   FloatConv2dSpec spec;
-  bool for_gpus_only;
   Activation activation;
   // [out_channels][filter_height][filter_width][in_channels]; if depthwise,
   // [filter_height][filter_width][out_channels].
   ConstantValues<float> filter;
   std::vector<float> bias;  // one for each output channel
 
-  // Tells whether an input channel makes several output channels. No kernel of the CPU computes
-  // that.
-  static bool IsForGpusOnly(const OpInfo& op);
+  // Tells whether an input channel makes several output channels, which the host computes faster.
+  static bool IsHostsOnCpu(const OpInfo& op);
 
   static bool CanClaim(const OpInfo& op, bool is_depthwise);
   static FloatConv2dSpec Spec(const OpInfo& op, bool is_depthwise);

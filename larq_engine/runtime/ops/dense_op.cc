@@ -5,15 +5,7 @@
 
 namespace larq_engine {
 
-namespace {
-
-// Limit of a gate's weights. RealToBinaryNet's gates have 512 x 64 at most: there the host's call
-// takes 15 us, of which 2 are for the products.
-constexpr int64_t kFewWeights = 1 << 16;
-
-}  // namespace
-
-bool DenseOp::IsForGpusOnly(const OpInfo& op) {
+bool DenseOp::IsHostsOnCpu(const OpInfo& op) {
   return CountElements(op.inputs[1].dims, op.inputs[1].dims.size()) > kFewWeights;
 }
 
@@ -28,7 +20,6 @@ DenseOp DenseOp::Read(const OpInfo& op) {
   read.depth = weights.dims[1];
   read.units = weights.dims[0];
   read.keeps_dims = op.builtin_options.keep_dims;
-  read.for_gpus_only = IsForGpusOnly(op);
   read.activation = *op.builtin_options.activation;
   read.weights = ConstantValues<float>(weights.constant, weights.bytes);
   read.bias = ReadBias(op, weights.dims[0]);

@@ -20,18 +20,24 @@ struct DenseShape {
   bool keeps_dims;  // keeps the input's dimensions but the last; else the output is [rows][units]
 
   TensorShape Output(const TensorShape& input) const;
+
+  // Tells whether there are as few weights as in a gate.
+  bool HasFewWeights() const { return int64_t{depth} * units <= kFewWeights; }
+
+  // RealToBinaryNet's gates have 512 x 64 weights at most: there the host's call takes 15 us, of
+  // which 2 are for the products.
+  static constexpr int64_t kFewWeights = 1 << 16;
 };
 
 struct DenseOp : DenseShape {
-  static constexpr bool kOfRows = true;
+  static constexpr size_t kRankOfRows = 1;
 
-  bool for_gpus_only;
   Activation activation;
   ConstantValues<float> weights;  // [units][depth]
   std::vector<float> bias;        // one for each unit
 
   // Tells whether the weights are so many that the host is no slower than the CPU's kernel.
-  static bool IsForGpusOnly(const OpInfo& op);
+  static bool IsHostsOnCpu(const OpInfo& op);
 
   static bool CanClaim(const OpInfo& op);
   static DenseOp Read(const OpInfo& op);

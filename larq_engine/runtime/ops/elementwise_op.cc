@@ -100,11 +100,9 @@ TensorShape ClampOp::Shape(std::span<const TensorShape> inputs) const { return A
 
 bool UnaryOp::CanClaim(const OpInfo& op) { return IsOpOfFloatData(op, 1); }
 
-bool UnaryOp::IsForGpusOnly(const OpInfo& op) { return op.inputs[0].dims.size() > 2; }
+bool UnaryOp::IsHostsOnCpu(const OpInfo& op) { return op.inputs[0].dims.size() > 2; }
 
-UnaryOp UnaryOp::Read(const OpInfo& op, Function function) {
-  return {.function = function, .for_gpus_only = IsForGpusOnly(op)};
-}
+UnaryOp UnaryOp::Read(const OpInfo&, Function function) { return {.function = function}; }
 
 TensorShape UnaryOp::Shape(std::span<const TensorShape> inputs) const { return AsInput(inputs[0]); }
 

@@ -63,13 +63,12 @@ struct PreluOp {
 struct UnaryOp {
   enum Function : uint8_t { kLogistic };
 
-  static constexpr bool kOfRows = true;
+  static constexpr size_t kRankOfRows = 1;
 
   Function function;
-  bool for_gpus_only;
 
   // Tells whether the input is not rows, as gates have them. The host computes many rows at once.
-  static bool IsForGpusOnly(const OpInfo& op);
+  static bool IsHostsOnCpu(const OpInfo& op);
 
   static bool CanClaim(const OpInfo& op);
   static UnaryOp Read(const OpInfo& op, Function function);

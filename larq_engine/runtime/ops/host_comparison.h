@@ -7,7 +7,7 @@
 namespace larq_engine {
 
 enum class HostComparison : uint8_t {
-  kCannot,  // the device does not compute the operator
+  kCannot,  // the device does not compute the operator, or leaves it to the host
   kSlower,
   kAsFast,  // beside other operators on the device, it is worth computing there
   kFaster,  // it is worth computing there whatever is beside it

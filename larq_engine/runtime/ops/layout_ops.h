@@ -17,7 +17,6 @@ struct OpInfo;
 
 // Pads with zeros, or with a constant number.
 struct PadOp {
-  static constexpr bool kForGpusOnly = true;
   static constexpr size_t kMaxDims = 6;
 
   std::vector<std::array<int, 2>> pads;  // for each dimension: before and after
@@ -29,7 +28,7 @@ struct PadOp {
 };
 
 struct ReshapeOp {
-  static constexpr bool kForGpusOnly = true;
+  static constexpr size_t kRankOfRows = 1;
 
   std::vector<int> dims;  // one may be -1: it takes what is left
   size_t element_bytes;

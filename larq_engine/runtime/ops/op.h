@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -32,29 +33,14 @@ using Op =
                  ConcatenationOp, UnaryOp, Conv2dOp, DenseOp, AveragePool2dOp, MeanOp, SoftmaxOp,
                  PadOp, ReshapeOp, SliceOp, SignedDenseOp, Int8Conv2dOp, BytesToFloatsOp>;
 
-// True for types that the host always computes best on the CPU. Such operators are claimed for GPUs
-// only, so that tensors need not leave their memory. For some other types, each operator decides
-// this by itself (`for_gpus_only`).
-template <typename T>
-inline constexpr bool kIsForGpusOnly = requires {
-  T::kForGpusOnly;
-};
-
-inline bool IsForGpusOnly(const Op& op) {
+// Returns the rank from which on axis 0 counts samples, each computed by itself, if the operator
+// keeps its size (`kRankOfRows`). For other operators this is known of images alone
+// (pass_values.h).
+inline std::optional<size_t> RankOfRows(const Op& op) {
   return std::visit(
-      []<typename T>(const T& value) {
-        if constexpr (requires { value.for_gpus_only; }) return value.for_gpus_only;
-        return kIsForGpusOnly<T>;
-      },
-      op);
-}
-
-// Tells whether the operator computes each row by itself, so that axis 0 counts samples whatever
-// the rank is.
-inline bool IsOfRows(const Op& op) {
-  return std::visit(
-      []<typename T>(const T&) {
-        return requires { T::kOfRows; };
+      []<typename T>(const T&) -> std::optional<size_t> {
+        if constexpr (requires { T::kRankOfRows; }) return T::kRankOfRows;
+        return std::nullopt;
       },
       op);
 }

@@ -13,14 +13,14 @@ bool CanClaim(const OpInfo& op) {
   return kCanClaim(op, kArguments...);
 }
 
-// Makes a row for an operator of the host that we compute on GPUs only.
+// Makes a row for an operator that is always the host's on the CPU. With a GPU it is claimed, so
+// that tensors need not leave the GPU's memory.
 template <typename T, auto... kArguments>
-constexpr KnownOp ForGpusOnly(const char* name, int code) {
-  static_assert(kIsForGpusOnly<T>);
+constexpr KnownOp HostsOnCpu(const char* name, int code) {
   return {.name = name,
           .read = Read<T::Read, kArguments...>,
           .can_claim = CanClaim<T::CanClaim, kArguments...>,
-          .is_for_gpus_only = [](const OpInfo&) { return true; },
+          .is_hosts_on_cpu = [](const OpInfo&) { return true; },
           .code = code};
 }
 
@@ -30,7 +30,7 @@ constexpr KnownOp Unary(const char* name, int code) {
   return {.name = name,
           .read = Read<UnaryOp::Read, kFunction>,
           .can_claim = UnaryOp::CanClaim,
-          .is_for_gpus_only = UnaryOp::IsForGpusOnly,
+          .is_hosts_on_cpu = UnaryOp::IsHostsOnCpu,
           .must_be_read = true,
           .code = code};
 }
@@ -106,13 +106,13 @@ constexpr KnownOp kOps[] = {
     {.name = "DEPTHWISE_CONV_2D",
      .read = Read<Conv2dOp::Read, true>,
      .can_claim = CanClaim<Conv2dOp::CanClaim, true>,
-     .is_for_gpus_only = Conv2dOp::IsForGpusOnly,
+     .is_hosts_on_cpu = Conv2dOp::IsHostsOnCpu,
      .is_float_conv = true,
      .code = builtin::kDepthwiseConv2d},
     {.name = "FULLY_CONNECTED",
      .read = Read<DenseOp::Read>,
      .can_claim = DenseOp::CanClaim,
-     .is_for_gpus_only = DenseOp::IsForGpusOnly,
+     .is_hosts_on_cpu = DenseOp::IsHostsOnCpu,
      .must_be_read = true,
      .code = builtin::kFullyConnected},
     {.name = "AVERAGE_POOL_2D",
@@ -125,13 +125,13 @@ constexpr KnownOp kOps[] = {
      .can_claim = MeanOp::CanClaim,
      .must_be_read = true,
      .code = builtin::kMean},
-    ForGpusOnly<SoftmaxOp>("SOFTMAX", builtin::kSoftmax),
+    HostsOnCpu<SoftmaxOp>("SOFTMAX", builtin::kSoftmax),
     Unary<UnaryOp::kLogistic>("LOGISTIC", builtin::kLogistic),
-    ForGpusOnly<BytesToFloatsOp, BytesToFloatsOp::kCast>("CAST", builtin::kCast),
-    ForGpusOnly<BytesToFloatsOp, BytesToFloatsOp::kDequantize>("DEQUANTIZE", builtin::kDequantize),
-    ForGpusOnly<PadOp>("PAD", builtin::kPad),
-    ForGpusOnly<PadOp>("PADV2", builtin::kPadv2),
-    ForGpusOnly<ReshapeOp>("RESHAPE", builtin::kReshape),
+    HostsOnCpu<BytesToFloatsOp, BytesToFloatsOp::kCast>("CAST", builtin::kCast),
+    HostsOnCpu<BytesToFloatsOp, BytesToFloatsOp::kDequantize>("DEQUANTIZE", builtin::kDequantize),
+    HostsOnCpu<PadOp>("PAD", builtin::kPad),
+    HostsOnCpu<PadOp>("PADV2", builtin::kPadv2),
+    HostsOnCpu<ReshapeOp>("RESHAPE", builtin::kReshape),
     Slice<SliceOp::kSplit>("SPLIT", builtin::kSplit),
     Slice<SliceOp::kSplitV>("SPLIT_V", builtin::kSplitV),
     Slice<SliceOp::kSlice>("SLICE", builtin::kSlice),

@@ -30,7 +30,9 @@ struct KnownOp {
   // answer must not depend on sizes that a resize changes: a host that asks again after one must
   // get the same answer.
   bool (*can_claim)(const OpInfo& op) = nullptr;
-  bool (*is_for_gpus_only)(const OpInfo& op) = nullptr;  // null if never
+  // Tells whether the plug-in leaves the operator to the host where it computes on the CPU, because
+  // the host is no slower there. Null if never. `can_claim` must hold.
+  bool (*is_hosts_on_cpu)(const OpInfo& op) = nullptr;
   // The CPU takes the operator only if a plan reads its result, as with gates. A model's last
   // layers stay with the host, so that their roundings are the host's.
   bool must_be_read = false;
@@ -46,12 +48,6 @@ struct KnownOp {
   bool IsFor(int builtin_code, const char* custom_name) const;
   constexpr bool is_ours() const { return code == builtin::kCustom; }
   bool is_weights() const { return read == nullptr; }
-
-  // Tells whether the host always computes the operator better on the CPU (see op.h). `can_claim`
-  // must hold.
-  bool IsForGpusOnly(const OpInfo& op) const {
-    return is_for_gpus_only != nullptr && is_for_gpus_only(op);
-  }
 };
 
 // For an operator that has several rows, the first one that can compute its form counts.

@@ -41,7 +41,7 @@ struct MeanOp {
 
 // The softmax of rows along the last dimension.
 struct SoftmaxOp {
-  static constexpr bool kForGpusOnly = true;
+  static constexpr size_t kRankOfRows = 2;
 
   float beta;
 

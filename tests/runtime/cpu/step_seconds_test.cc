@@ -1,6 +1,8 @@
 // Tests which of two steps is expected to take longer. How long they take, nobody can know.
 #include "larq_engine/runtime/cpu/step_seconds.h"
 
+#include <vector>
+
 #include "gtest/gtest.h"
 #include "larq_engine/kernels/binary/select.h"
 
@@ -59,6 +61,42 @@ TEST(StepSeconds, DenseLayersOfWeightBitsTakeTheirProducts) {
   const StepCpu avx2 = {.features = {Isa::kAvx2}, .kernel = kAutoKernel, .threads = 1};
   EXPECT_GT(seconds(512, kOneThread), seconds(512, avx2));
 #endif
+}
+
+// Weights that no cache keeps are read once, however many rows there are.
+TEST(StepSeconds, DenseLayersOfFloatsTakeTheirProductsAndTheirWeights) {
+  const auto seconds = [](int depth, int rows) {
+    DenseOp dense{};
+    dense.depth = depth;
+    dense.units = 64;
+    return StepSeconds(dense, {.dims = {rows, 64}}, 0, kOneThread);
+  };
+  EXPECT_GT(seconds(512, 1), 0);
+  EXPECT_DOUBLE_EQ(seconds(1024, 1), 2 * seconds(512, 1));
+  EXPECT_DOUBLE_EQ(seconds(512, 3), 3 * seconds(512, 1));
+  EXPECT_GT(seconds(2048, 1), 2 * seconds(1024, 1));
+  EXPECT_LT(seconds(2048, 2), 2 * seconds(2048, 1));
+  EXPECT_GT(seconds(2048, 2), seconds(2048, 1));
+}
+
+TEST(StepSeconds, ExponentialsTakeTheirValues) {
+  const std::vector<Op> ops = {SoftmaxOp{.beta = 1}, UnaryOp{.function = UnaryOp::kLogistic}};
+  for (const Op& op : ops) {
+    const double once = StepSeconds(op, {.dims = {2, 500}}, 0, kOneThread);
+    EXPECT_GT(once, 0);
+    EXPECT_DOUBLE_EQ(StepSeconds(op, {.dims = {2, 2, 500}}, 0, kOneThread), 2 * once);
+  }
+}
+
+// Each channel's filters fill up vectors of their own.
+TEST(StepSeconds, MultipliersTakeLongerThanAsManyChannels) {
+  const auto seconds = [](int in_channels) {
+    Conv2dOp conv{};
+    conv.spec = {.is_depthwise = true, .in_channels = in_channels, .out_channels = 64};
+    return StepSeconds(conv, {.dims = {1, 9, 9, 64}}, 0, kOneThread);
+  };
+  EXPECT_GT(seconds(32), seconds(64));
+  EXPECT_GT(seconds(32), seconds(2));
 }
 
 TEST(StepSeconds, ElsewhereTheBytesCount) {
