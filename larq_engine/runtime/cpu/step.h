@@ -101,6 +101,7 @@ std::unique_ptr<Step> MakeStep(const Conv2dOp& op, const StepKernels& kernels);
 // Makes a step of a convolution in groups, whose convolutions must all be alike (grouped_convs.h).
 std::unique_ptr<Step> MakeStep(std::span<const Conv2dOp* const> groups, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const SliceOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const FunctionOp& op, const StepKernels& kernels);
 
 }  // namespace larq_engine
 

@@ -36,6 +36,9 @@ std::string CudaExecutor::Refusal(const Program& program, const ProgramOp& op) c
                : "its window reaches farther than " + std::to_string(kLittleReach) + " pixels";
   };
   if (std::holds_alternative<Int8Conv2dOp>(*op.op)) return "it is on int8";
+  const bool has_kernels =
+      std::visit([]<typename T>(const T&) { return LaunchMaker::HasKernels<T>(); }, *op.op);
+  if (!has_kernels) return "it has no kernels for GPUs";
   if (const auto* quantize = std::get_if<QuantizeOp>(op.op.get())) {
     // Kernels count the limits in 32 bits.
     constexpr int64_t kMostLimits = std::numeric_limits<uint32_t>::max();

@@ -79,6 +79,15 @@ class LaunchMaker {
     };
   }
 
+  // Tells whether there are kernels for these operators. The executor refuses others.
+  template <typename T>
+  static constexpr bool HasKernels() {
+    return TakesChain<T>() ||
+           requires(const LaunchMaker& maker, const T& op, const ProgramOp& planned) {
+      maker.Make(op, planned);
+    };
+  }
+
  private:
   // Return the launches of a chain whose first operator is `op`.
   std::vector<Launch> Make(const Bconv2dOp& op, const Chain& chain) const;

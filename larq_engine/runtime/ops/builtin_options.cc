@@ -68,6 +68,10 @@ BuiltinOptions ReadReducer(const FileOptions& file) { return {.keep_dims = file.
 
 BuiltinOptions ReadSoftmax(const FileOptions& file) { return {.beta = file.beta}; }
 
+BuiltinOptions ReadLeakyRelu(const FileOptions& file) { return {.alpha = file.alpha}; }
+
+BuiltinOptions ReadGelu(const FileOptions& file) { return {.approximate = file.approximate}; }
+
 // Returns null for an operator without options that count.
 BuiltinOptions (*FindReader(int code))(const FileOptions&) {
   switch (code) {
@@ -86,6 +90,10 @@ BuiltinOptions (*FindReader(int code))(const FileOptions&) {
       return ReadDepthwiseConv;
     case builtin::kFullyConnected:
       return ReadDense;
+    case builtin::kGelu:
+      return ReadGelu;
+    case builtin::kLeakyRelu:
+      return ReadLeakyRelu;
     case builtin::kMean:
       return ReadReducer;
     case builtin::kSoftmax:

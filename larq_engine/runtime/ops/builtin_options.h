@@ -25,6 +25,8 @@ struct BuiltinOptions {
   int depth_multiplier = 1;                             // depthwise convolution
   bool keep_dims = false;                               // dense layers, means
   float beta = 1;                                       // softmax
+  float alpha = 0;                                      // leaky ReLU
+  bool approximate = false;                             // GELU
   std::optional<StridedSliceMasks> strided_slice = {};  // empty if unknown to us
 };
 

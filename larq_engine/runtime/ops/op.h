@@ -16,6 +16,7 @@
 #include "larq_engine/runtime/ops/conv2d_op.h"
 #include "larq_engine/runtime/ops/dense_op.h"
 #include "larq_engine/runtime/ops/elementwise_op.h"
+#include "larq_engine/runtime/ops/function_op.h"
 #include "larq_engine/runtime/ops/int8_conv2d_op.h"
 #include "larq_engine/runtime/ops/layout_ops.h"
 #include "larq_engine/runtime/ops/max_pool2d_op.h"
@@ -28,10 +29,10 @@ namespace larq_engine {
 
 // Each type has `Read`, which checks what a file says, and `Shape`, which returns the output's
 // shape for those of the data inputs. Both throw OpError.
-using Op =
-    std::variant<QuantizeOp, DequantizeOp, Bconv2dOp, MaxPool2dOp, BinaryOp, ClampOp, PreluOp,
-                 ConcatenationOp, UnaryOp, Conv2dOp, DenseOp, AveragePool2dOp, MeanOp, SoftmaxOp,
-                 PadOp, ReshapeOp, SliceOp, SignedDenseOp, Int8Conv2dOp, BytesToFloatsOp>;
+using Op = std::variant<QuantizeOp, DequantizeOp, Bconv2dOp, MaxPool2dOp, BinaryOp, ClampOp,
+                        PreluOp, ConcatenationOp, UnaryOp, Conv2dOp, DenseOp, AveragePool2dOp,
+                        MeanOp, SoftmaxOp, PadOp, ReshapeOp, SliceOp, SignedDenseOp, Int8Conv2dOp,
+                        BytesToFloatsOp, FunctionOp>;
 
 // Returns the rank from which on axis 0 counts samples, each computed by itself, if the operator
 // keeps its size (`kRankOfRows`). For other operators this is known of images alone

@@ -44,6 +44,16 @@ constexpr KnownOp Slice(const char* name, int code) {
           .code = code};
 }
 
+// Makes a row for a function of one value that hosts compute by themselves.
+template <ValueFunction kFunction>
+constexpr KnownOp Function(const char* name, int code) {
+  return {.name = name,
+          .read = Read<FunctionOp::Read, kFunction>,
+          .can_claim = CanClaim<FunctionOp::CanClaim, kFunction>,
+          .is_left_to_hosts = true,
+          .code = code};
+}
+
 // LCE's converter writes "LceBconv2d"; its sources and documents also spell "LceBConv2d".
 constexpr KnownOp kOps[] = {
     {.name = "LceQuantize", .read = Read<QuantizeOp::Read>},
@@ -136,6 +146,30 @@ constexpr KnownOp kOps[] = {
     Slice<SliceOp::kSplitV>("SPLIT_V", builtin::kSplitV),
     Slice<SliceOp::kSlice>("SLICE", builtin::kSlice),
     Slice<SliceOp::kStridedSlice>("STRIDED_SLICE", builtin::kStridedSlice),
+    Function<ValueFunction::kAbs>("ABS", builtin::kAbs),
+    Function<ValueFunction::kCeil>("CEIL", builtin::kCeil),
+    Function<ValueFunction::kCos>("COS", builtin::kCos),
+    Function<ValueFunction::kElu>("ELU", builtin::kElu),
+    Function<ValueFunction::kExp>("EXP", builtin::kExp),
+    Function<ValueFunction::kFloor>("FLOOR", builtin::kFloor),
+    Function<ValueFunction::kGelu>("GELU", builtin::kGelu),
+    Function<ValueFunction::kHardSwish>("HARD_SWISH", builtin::kHardSwish),
+    Function<ValueFunction::kLeakyRelu>("LEAKY_RELU", builtin::kLeakyRelu),
+    Function<ValueFunction::kLog>("LOG", builtin::kLog),
+    Function<ValueFunction::kLogicalNot>("LOGICAL_NOT", builtin::kLogicalNot),
+    Function<ValueFunction::kLogistic>("LOGISTIC", builtin::kLogistic),
+    Function<ValueFunction::kNeg>("NEG", builtin::kNeg),
+    Function<ValueFunction::kRelu>("RELU", builtin::kRelu),
+    Function<ValueFunction::kRelu0To1>("RELU_0_TO_1", builtin::kRelu0To1),
+    Function<ValueFunction::kRelu6>("RELU6", builtin::kRelu6),
+    Function<ValueFunction::kReluN1To1>("RELU_N1_TO_1", builtin::kReluN1To1),
+    Function<ValueFunction::kRound>("ROUND", builtin::kRound),
+    Function<ValueFunction::kRsqrt>("RSQRT", builtin::kRsqrt),
+    Function<ValueFunction::kSign>("SIGN", builtin::kSign),
+    Function<ValueFunction::kSin>("SIN", builtin::kSin),
+    Function<ValueFunction::kSqrt>("SQRT", builtin::kSqrt),
+    Function<ValueFunction::kSquare>("SQUARE", builtin::kSquare),
+    Function<ValueFunction::kTanh>("TANH", builtin::kTanh),
 };
 
 static_assert(kOps[kOurOps - 1].is_ours() && !kOps[kOurOps].is_ours());

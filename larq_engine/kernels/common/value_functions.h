@@ -1,0 +1,74 @@
+// Functions that make each value of a tensor by itself, and the types of the values.
+#ifndef LARQ_ENGINE_KERNELS_COMMON_VALUE_FUNCTIONS_H_
+#define LARQ_ENGINE_KERNELS_COMMON_VALUE_FUNCTIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace larq_engine {
+
+// A bool is a byte, and any byte but 0 is true.
+enum class ValueType : uint8_t { kFloat32, kInt32, kInt64, kBool, kInt8, kUint8 };
+
+constexpr size_t BytesOf(ValueType type) {
+  switch (type) {
+    case ValueType::kFloat32:
+    case ValueType::kInt32:
+      return 4;
+    case ValueType::kInt64:
+      return 8;
+    case ValueType::kBool:
+    case ValueType::kInt8:
+    case ValueType::kUint8:
+      return 1;
+  }
+  return 0;
+}
+
+// Functions of one value.
+enum class ValueFunction : uint8_t {
+  kAbs,
+  kCeil,
+  kCos,
+  kElu,
+  kExp,
+  kFloor,
+  kGelu,
+  kGeluByTanh,
+  kHardSwish,
+  kLeakyRelu,
+  kLog,
+  kLogicalNot,
+  kLogistic,
+  kNeg,
+  kRelu,
+  kRelu0To1,
+  kRelu6,
+  kReluN1To1,
+  kRound,  // halves become even
+  kRsqrt,
+  kSign,
+  kSin,
+  kSqrt,
+  kSquare,
+  kTanh,
+};
+
+// Tells whether the function is defined for values of this type.
+constexpr bool IsOn(ValueFunction function, ValueType type) {
+  switch (function) {
+    case ValueFunction::kLogicalNot:
+      return type == ValueType::kBool;
+    case ValueFunction::kNeg:
+      return type == ValueType::kFloat32 || type == ValueType::kInt32 || type == ValueType::kInt64;
+    case ValueFunction::kAbs:
+    case ValueFunction::kSign:
+      return type == ValueType::kFloat32 || type == ValueType::kInt32;
+    default:
+      return type == ValueType::kFloat32;
+  }
+}
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_KERNELS_COMMON_VALUE_FUNCTIONS_H_

@@ -1,0 +1,131 @@
+#include "larq_engine/kernels/layers/value_loops.h"
+
+#include <cassert>
+#include <cmath>
+#include <numbers>
+#include <type_traits>
+
+namespace larq_engine {
+namespace {
+
+// Returns the loop of a function that has no state: of a value, or of a value and alpha.
+template <typename T, typename Function>
+ValueLoop Each(Function) {
+  return [](const void* in, size_t count, float alpha, void* out) {
+    const auto* from = static_cast<const T*>(in);
+    auto* to = static_cast<T*>(out);
+    for (size_t i = 0; i < count; ++i) {
+      if constexpr (std::is_invocable_v<Function, T, float>) {
+        to[i] = Function()(from[i], alpha);
+      } else {
+        to[i] = Function()(from[i]);
+      }
+    }
+  };
+}
+
+// Changes only values beyond a bound: NaN stays, and so does the sign of a zero.
+float Clamped(float x, float least, float most) {
+  x = x < least ? least : x;
+  return x > most ? most : x;
+}
+
+// The negative of the least integer is itself.
+template <typename T>
+T Negative(T x) {
+  return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(x));
+}
+
+ValueLoop FloatLoop(ValueFunction function) {
+  constexpr float kInverseSqrt2 = std::numbers::sqrt2_v<float> / 2;
+  // The square root of 2 / pi.
+  constexpr float kTanhScale = std::numbers::sqrt2_v<float> * std::numbers::inv_sqrtpi_v<float>;
+  switch (function) {
+    case ValueFunction::kAbs:
+      return Each<float>([](float x) { return std::abs(x); });
+    case ValueFunction::kCeil:
+      return Each<float>([](float x) { return std::ceil(x); });
+    case ValueFunction::kCos:
+      return Each<float>([](float x) { return std::cos(x); });
+    case ValueFunction::kElu:
+      return Each<float>([](float x) { return x < 0 ? std::expm1(x) : x; });
+    case ValueFunction::kExp:
+      return Each<float>([](float x) { return std::exp(x); });
+    case ValueFunction::kFloor:
+      return Each<float>([](float x) { return std::floor(x); });
+    case ValueFunction::kGelu:
+      return Each<float>([](float x) { return 0.5f * x * std::erfc(-x * kInverseSqrt2); });
+    case ValueFunction::kGeluByTanh:
+      return Each<float>([](float x) {
+        return 0.5f * x * (1 + std::tanh(kTanhScale * (x + 0.044715f * x * x * x)));
+      });
+    case ValueFunction::kHardSwish:
+      return Each<float>([](float x) { return x * Clamped(x + 3, 0, 6) / 6; });
+    case ValueFunction::kLeakyRelu:
+      return Each<float>([](float x, float alpha) { return x > 0 ? x : x * alpha; });
+    case ValueFunction::kLog:
+      return Each<float>([](float x) { return std::log(x); });
+    case ValueFunction::kLogistic:
+      return Each<float>([](float x) { return 1 / (1 + std::exp(-x)); });
+    case ValueFunction::kNeg:
+      return Each<float>([](float x) { return -x; });
+    case ValueFunction::kRelu:
+      return Each<float>([](float x) { return x < 0 ? 0 : x; });
+    case ValueFunction::kRelu0To1:
+      return Each<float>([](float x) { return Clamped(x, 0, 1); });
+    case ValueFunction::kRelu6:
+      return Each<float>([](float x) { return Clamped(x, 0, 6); });
+    case ValueFunction::kReluN1To1:
+      return Each<float>([](float x) { return Clamped(x, -1, 1); });
+    case ValueFunction::kRound:
+      return Each<float>([](float x) { return std::nearbyint(x); });
+    case ValueFunction::kRsqrt:
+      return Each<float>([](float x) { return 1 / std::sqrt(x); });
+    case ValueFunction::kSign:
+      return Each<float>([](float x) {
+        const float sign = static_cast<float>(x > 0) - static_cast<float>(x < 0);
+        return x != x ? x : sign;  // NaN has no sign
+      });
+    case ValueFunction::kSin:
+      return Each<float>([](float x) { return std::sin(x); });
+    case ValueFunction::kSqrt:
+      return Each<float>([](float x) { return std::sqrt(x); });
+    case ValueFunction::kSquare:
+      return Each<float>([](float x) { return x * x; });
+    case ValueFunction::kTanh:
+      return Each<float>([](float x) { return std::tanh(x); });
+    case ValueFunction::kLogicalNot:
+      return nullptr;
+  }
+  return nullptr;
+}
+
+template <typename T>
+ValueLoop IntegerLoop(ValueFunction function) {
+  switch (function) {
+    case ValueFunction::kAbs:
+      return Each<T>([](T x) { return x < 0 ? Negative(x) : x; });
+    case ValueFunction::kNeg:
+      return Each<T>([](T x) { return Negative(x); });
+    case ValueFunction::kSign:
+      return Each<T>([](T x) { return static_cast<T>((x > 0) - (x < 0)); });
+    default:
+      return nullptr;
+  }
+}
+
+ValueLoop FindLoop(ValueFunction function, ValueType type) {
+  if (type == ValueType::kFloat32) return FloatLoop(function);
+  if (type == ValueType::kInt32) return IntegerLoop<int32_t>(function);
+  if (type == ValueType::kInt64) return IntegerLoop<int64_t>(function);
+  return Each<uint8_t>([](uint8_t x) { return static_cast<uint8_t>(x == 0); });  // kLogicalNot
+}
+
+}  // namespace
+
+ValueLoop LoopOf(ValueFunction function, ValueType type) {
+  assert(IsOn(function, type));
+  return FindLoop(function, type);
+}
+
+}  // namespace larq_engine
