@@ -35,12 +35,13 @@ using Op = std::variant<QuantizeOp, DequantizeOp, Bconv2dOp, MaxPool2dOp, Binary
                         BytesToFloatsOp, FunctionOp>;
 
 // Returns the rank from which on axis 0 counts samples, each computed by itself, if the operator
-// keeps its size (`kRankOfRows`). For other operators this is known of images alone
+// keeps its size (`kRankOfRows` or `RankOfRows`). For other operators this is known of images alone
 // (pass_values.h).
 inline std::optional<size_t> RankOfRows(const Op& op) {
   return std::visit(
-      []<typename T>(const T&) -> std::optional<size_t> {
+      []<typename T>(const T& value) -> std::optional<size_t> {
         if constexpr (requires { T::kRankOfRows; }) return T::kRankOfRows;
+        if constexpr (requires { value.RankOfRows(); }) return value.RankOfRows();
         return std::nullopt;
       },
       op);

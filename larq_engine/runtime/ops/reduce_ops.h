@@ -3,6 +3,7 @@
 #define LARQ_ENGINE_RUNTIME_OPS_REDUCE_OPS_H_
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -37,6 +38,11 @@ struct MeanOp {
   // the dimensions that go, its width that of the dimensions between these and the last one.
   std::vector<int> ImageDims(const std::vector<int>& input) const;
   static Window2d Window(const std::vector<int>& image);
+
+  std::optional<size_t> RankOfRows() const {
+    if (first == 0) return std::nullopt;
+    return 2;
+  }
 };
 
 // The softmax of rows along the last dimension.
