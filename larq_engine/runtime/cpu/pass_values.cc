@@ -16,7 +16,7 @@ constexpr size_t kImageRank = 4;
 
 }  // namespace
 
-// In images axis 0 counts the samples, whatever operator works on them. Values of other ranks may
+// In images axis 0 counts the samples, unless an operator mixes them. Values of other ranks may
 // have the samples on another axis.
 int CountPasses(const Program& program, std::span<const size_t> ops) {
   const std::vector<int>& dims = program.value(program.op(ops[0]).output).shape.dims;
@@ -34,8 +34,7 @@ int CountPasses(const Program& program, std::span<const size_t> ops) {
           rank_of_rows ? dims.size() >= *rank_of_rows : dims.size() == kImageRank;
       return is_of_samples && dims[0] == samples;
     };
-    const auto* slice = std::get_if<SliceOp>(op.op.get());
-    if (slice != nullptr && !slice->TakesAllSamples()) return 1;
+    if (MixesSamples(*op.op)) return 1;
     if (!add(op.output) || !std::ranges::all_of(op.inputs, add)) return 1;
     most = std::max(most, bytes);
   }

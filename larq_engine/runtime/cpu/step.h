@@ -102,6 +102,8 @@ std::unique_ptr<Step> MakeStep(const Conv2dOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(std::span<const Conv2dOp* const> groups, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const SliceOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const FunctionOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const ViewOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const JoinOp& op, const StepKernels& kernels);
 
 }  // namespace larq_engine
 

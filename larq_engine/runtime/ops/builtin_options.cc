@@ -109,9 +109,11 @@ BuiltinOptions (*FindReader(int code))(const FileOptions&) {
 
 std::optional<BuiltinOptions> ReadBuiltinOptions(int code, const FileOptions* file) {
   const auto read = FindReader(code);
-  if (read == nullptr) return BuiltinOptions();
+  if (read == nullptr) return BuiltinOptions{.file = file == nullptr ? FileOptions() : *file};
   if (file == nullptr) return std::nullopt;
-  return read(*file);
+  BuiltinOptions options = read(*file);
+  options.file = *file;
+  return options;
 }
 
 }  // namespace larq_engine

@@ -17,6 +17,7 @@ struct StridedSliceMasks {
 };
 
 struct BuiltinOptions {
+  FileOptions file = {};                                     // all of them, unchecked
   std::optional<Activation> activation = Activation::kNone;  // empty if unknown to us
   int axis = 0;                                              // for concatenations
   // For pooling and convolution; a convolution's filter sizes are those of its tensor. Empty if

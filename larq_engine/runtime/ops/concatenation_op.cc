@@ -11,7 +11,7 @@
 namespace larq_engine {
 
 bool ConcatenationOp::CanClaim(const OpInfo& op) {
-  if (!IsFloat(op.output) || op.inputs.size() < 2 || op.inputs.size() > kMaxDataInputs) {
+  if (!IsFloat(op.output) || op.inputs.size() < 2 || op.inputs.size() > kMaxHostsInputs) {
     return false;
   }
   const int rank = static_cast<int>(op.output.dims.size());

@@ -18,12 +18,14 @@
 #include "larq_engine/runtime/ops/elementwise_op.h"
 #include "larq_engine/runtime/ops/function_op.h"
 #include "larq_engine/runtime/ops/int8_conv2d_op.h"
+#include "larq_engine/runtime/ops/join_op.h"
 #include "larq_engine/runtime/ops/layout_ops.h"
 #include "larq_engine/runtime/ops/max_pool2d_op.h"
 #include "larq_engine/runtime/ops/quantize_op.h"
 #include "larq_engine/runtime/ops/reduce_ops.h"
 #include "larq_engine/runtime/ops/signed_dense_op.h"
 #include "larq_engine/runtime/ops/slice_op.h"
+#include "larq_engine/runtime/ops/view_op.h"
 
 namespace larq_engine {
 
@@ -32,7 +34,7 @@ namespace larq_engine {
 using Op = std::variant<QuantizeOp, DequantizeOp, Bconv2dOp, MaxPool2dOp, BinaryOp, ClampOp,
                         PreluOp, ConcatenationOp, UnaryOp, Conv2dOp, DenseOp, AveragePool2dOp,
                         MeanOp, SoftmaxOp, PadOp, ReshapeOp, SliceOp, SignedDenseOp, Int8Conv2dOp,
-                        BytesToFloatsOp, FunctionOp>;
+                        BytesToFloatsOp, FunctionOp, ViewOp, JoinOp>;
 
 // Returns the rank from which on axis 0 counts samples, each computed by itself, if the operator
 // keeps its size (`kRankOfRows` or `RankOfRows`). For other operators this is known of images alone
@@ -47,8 +49,20 @@ inline std::optional<size_t> RankOfRows(const Op& op) {
       op);
 }
 
-// The most data inputs of an operator. Concatenations of more are left to the host.
-inline constexpr size_t kMaxDataInputs = 8;
+// Tells whether a sample, along axis 0, may move to another place of the batch.
+inline bool MixesSamples(const Op& op) {
+  return std::visit(
+      []<typename T>(const T& value) {
+        if constexpr (requires { value.MixesSamples(); }) return value.MixesSamples();
+        return false;
+      },
+      op);
+}
+
+// The most data inputs of an operator. Concatenations of more than kMaxHostsInputs are left to a
+// host.
+inline constexpr size_t kMaxDataInputs = 64;
+inline constexpr size_t kMaxHostsInputs = 8;
 
 // Returns which of the operator's inputs are data. The others are constants, which the operator's
 // value holds.

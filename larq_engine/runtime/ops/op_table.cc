@@ -54,6 +54,27 @@ constexpr KnownOp Function(const char* name, int code) {
           .code = code};
 }
 
+// Makes a row for an operator that moves elements, in models without a host.
+template <ViewOp::Form kForm>
+constexpr KnownOp View(const char* name, int code) {
+  return {.name = name,
+          .read = Read<ViewOp::Read, kForm>,
+          .can_claim = CanClaim<ViewOp::CanClaim, kForm>,
+          .makes_several = kForm == ViewOp::kUnpack,
+          .is_left_to_hosts = true,
+          .code = code};
+}
+
+// Makes such a row for an operator that joins tensors.
+template <bool kAddsAxis>
+constexpr KnownOp Join(const char* name, int code) {
+  return {.name = name,
+          .read = Read<JoinOp::Read, kAddsAxis>,
+          .can_claim = CanClaim<JoinOp::CanClaim, kAddsAxis>,
+          .is_left_to_hosts = true,
+          .code = code};
+}
+
 // LCE's converter writes "LceBconv2d"; its sources and documents also spell "LceBConv2d".
 constexpr KnownOp kOps[] = {
     {.name = "LceQuantize", .read = Read<QuantizeOp::Read>},
@@ -170,6 +191,20 @@ constexpr KnownOp kOps[] = {
     Function<ValueFunction::kSqrt>("SQRT", builtin::kSqrt),
     Function<ValueFunction::kSquare>("SQUARE", builtin::kSquare),
     Function<ValueFunction::kTanh>("TANH", builtin::kTanh),
+    View<ViewOp::kStridedSlice>("STRIDED_SLICE", builtin::kStridedSlice),
+    View<ViewOp::kTranspose>("TRANSPOSE", builtin::kTranspose),
+    View<ViewOp::kExpandDims>("EXPAND_DIMS", builtin::kExpandDims),
+    View<ViewOp::kSqueeze>("SQUEEZE", builtin::kSqueeze),
+    View<ViewOp::kBroadcastTo>("BROADCAST_TO", builtin::kBroadcastTo),
+    View<ViewOp::kTile>("TILE", builtin::kTile),
+    View<ViewOp::kUnpack>("UNPACK", builtin::kUnpack),
+    View<ViewOp::kGather>("GATHER", builtin::kGather),
+    View<ViewOp::kMirrorPad>("MIRROR_PAD", builtin::kMirrorPad),
+    View<ViewOp::kDepthToSpace>("DEPTH_TO_SPACE", builtin::kDepthToSpace),
+    View<ViewOp::kSpaceToDepth>("SPACE_TO_DEPTH", builtin::kSpaceToDepth),
+    View<ViewOp::kResizeNearest>("RESIZE_NEAREST_NEIGHBOR", builtin::kResizeNearestNeighbor),
+    Join<false>("CONCATENATION", builtin::kConcatenation),
+    Join<true>("PACK", builtin::kPack),
 };
 
 static_assert(kOps[kOurOps - 1].is_ours() && !kOps[kOurOps].is_ours());

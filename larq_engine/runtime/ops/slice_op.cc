@@ -144,10 +144,10 @@ SliceOp SliceOp::Read(const OpInfo& op, Form form) {
   return *std::move(read);
 }
 
-bool SliceOp::TakesAllSamples() const {
+bool SliceOp::MixesSamples() const {
   const Axis& samples = axes[0];
-  return samples.begin == Bound{} && samples.end == Bound{.part = 1} &&
-         !(whole.has_value() && whole->begin == 0);
+  return samples.begin != Bound{} || samples.end != Bound{.part = 1} ||
+         (whole.has_value() && whole->begin == 0);
 }
 
 std::vector<SliceOp::Range> SliceOp::Ranges(const std::vector<int>& dims) const {

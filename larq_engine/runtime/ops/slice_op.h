@@ -49,8 +49,8 @@ struct SliceOp {
   std::vector<size_t> DataInputs() const { return {data_input}; }
   TensorShape Shape(std::span<const TensorShape> inputs) const;
 
-  // Tells whether it leaves the first dimension whole, whatever its size.
-  bool TakesAllSamples() const;
+  // Tells whether it may leave the first dimension not whole.
+  bool MixesSamples() const;
 
   // Returns the ranges of an input of this shape. Throws OpError if it does not fit.
   std::vector<Range> Ranges(const std::vector<int>& dims) const;
