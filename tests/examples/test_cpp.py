@@ -49,7 +49,7 @@ def installed(tmp_path):
     package = tmp_path / "installed" / "larq_engine"
     (package / "runtime").mkdir(parents=True)
     shutil.copytree(_ROOT / "larq_engine" / "cmake", package / "cmake")
-    for header in ("larq_engine.h", "litert_abi.h"):
+    for header in ("larq_engine.h", "larq_engine_model.h", "litert_abi.h"):
         shutil.copy(_ROOT / "larq_engine" / "runtime" / header, package / "runtime")
     shutil.copy(_ROOT / "larq_engine" / "version.txt", package)
     (package / "liblarq_engine.so").symlink_to(_ENGINE / "liblarq_engine.so")
