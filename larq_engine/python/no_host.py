@@ -145,7 +145,7 @@ class Interpreter:
                 "index": number,
                 "shape": np.array(row["shape"], np.int32),
                 "shape_signature": np.array(row["signature"] or row["shape"], np.int32),
-                "dtype": np.dtype(row["type"]).type,
+                "dtype": _scalar_type(row["type"]),
                 **_quantization(row["scales"], row["zero_points"], row["scale_axis"]),
             }
             for number, row in enumerate(self.model.graph()["tensors"])
@@ -162,6 +162,14 @@ class Interpreter:
             key: {side: list(signature[side]) for side in ("inputs", "outputs")}
             for key, signature in self._get_full_signature_list().items()
         }
+
+
+def _scalar_type(name: str) -> type[Any]:
+    """Returns NumPy's type of a name; that of bytes for a type that NumPy lacks."""
+    try:
+        return np.dtype(name).type
+    except TypeError:
+        return np.bytes_
 
 
 def _details(tensor: Any) -> dict[str, Any]:

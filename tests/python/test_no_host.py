@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from ai_edge_litert import schema_py_generated as schema
 
 import larq_engine
 from larq_engine.python import engine_model, library, no_host
@@ -196,6 +197,26 @@ def test_sizes_that_do_not_fit():
 def test_placements_that_cannot_be_met(placement, text):
     with pytest.raises(ValueError, match=re.escape(text)):
         _open(_adds_one(), placement=placement)
+
+
+def test_inputs_that_are_no_numbers():
+    builder = ModelBuilder()
+    x, y = (builder.tensor((1,), np.float32) for _ in range(2))
+    builder.builtin("ABS", [x], [y])
+    for tensor in (x, y):
+        builder.graph.tensors[tensor].type = schema.TensorType.INT4
+        with pytest.raises(ValueError, match=rf"'t{tensor}': expected an input or output of numb"):
+            _open(builder.finish([x], [y]))
+        builder.graph.tensors[tensor].type = schema.TensorType.FLOAT32
+
+
+def test_types_that_numpy_lacks_have_details():
+    builder = ModelBuilder()
+    x, y, unused = (builder.tensor((1,), np.float32) for _ in range(3))
+    builder.builtin("ABS", [x], [y])
+    builder.graph.tensors[unused].type = schema.TensorType.BFLOAT16
+    details = _open(builder.finish([x], [y])).get_tensor_details()
+    assert [row["dtype"] for row in details] == [np.float32, np.float32, np.bytes_]
 
 
 def test_a_file_that_is_not_legal():

@@ -40,6 +40,29 @@ TensorInfo DescribeTensor(const ModelFile& file, const FileTensor& tensor) {
   return info;
 }
 
+// Callers read and write inputs and outputs as numbers of their own language.
+void CheckInterfaceType(const TensorInfo& tensor) {
+  switch (tensor.type) {
+    case ElementType::kFloat32:
+    case ElementType::kFloat16:
+    case ElementType::kFloat64:
+    case ElementType::kBool:
+    case ElementType::kInt8:
+    case ElementType::kInt16:
+    case ElementType::kInt32:
+    case ElementType::kInt64:
+    case ElementType::kUint8:
+    case ElementType::kUint16:
+    case ElementType::kUint32:
+    case ElementType::kUint64:
+      return;
+    default:
+      throw OpError("tensor '" + tensor.name +
+                    "': expected an input or output of numbers or bool, got " +
+                    TypeName(tensor.type) + "; run the model in a host: LiteRT or TensorFlow Lite");
+  }
+}
+
 }  // namespace
 
 ModelGraph::ModelGraph(const ModelFile& file, size_t graph) : file_(file) {
@@ -47,6 +70,9 @@ ModelGraph::ModelGraph(const ModelFile& file, size_t graph) : file_(file) {
   for (const FileTensor& tensor : read.tensors) tensors_.push_back(DescribeTensor(file, tensor));
   inputs_.assign(read.inputs.begin(), read.inputs.end());
   outputs_.assign(read.outputs.begin(), read.outputs.end());
+  for (const std::vector<int>* side : {&inputs_, &outputs_}) {
+    for (int tensor : *side) CheckInterfaceType(tensors_[static_cast<size_t>(tensor)]);
+  }
   for (size_t i = 0; i < read.operators.size(); ++i) Add(read.operators[i], static_cast<int>(i));
   if (!missing_.empty()) Refuse();
 }
