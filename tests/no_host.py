@@ -10,14 +10,24 @@ from larq_engine.python import no_host
 Array = np.ndarray
 
 
-def run_alone(content: bytes, inputs: Sequence[Array], threads: int = 1) -> list[Array]:
-    interpreter = no_host.Interpreter(model_content=content, num_threads=threads)
+def run_alone(
+    content: bytes, inputs: Sequence[Array], threads: int = 1, *, fuse: bool = True
+) -> list[Array]:
+    interpreter = no_host.Interpreter(
+        model_content=content,
+        num_threads=threads,
+        experimental_delegates=[no_host.load_delegate("", {"fuse": fuse})],
+    )
     return _run(interpreter, inputs)
 
 
-def run_in_host(content: bytes, inputs: Sequence[Array]) -> list[Array]:
+def run_in_host(content: bytes, inputs: Sequence[Array], *, xnnpack: bool = True) -> list[Array]:
+    """Runs LiteRT; without XNNPACK, all operators are LiteRT's own."""
     module = pytest.importorskip("ai_edge_litert.interpreter")
-    return _run(module.Interpreter(model_content=content), inputs)
+    kinds = module.OpResolverType
+    kind = kinds.AUTO if xnnpack else kinds.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    interpreter = module.Interpreter(model_content=content, experimental_op_resolver_type=kind)
+    return _run(interpreter, inputs)
 
 
 def _run(interpreter, inputs: Sequence[Array]) -> list[Array]:

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from tests.without_host import OneOperator
+from tests.one_operator import OneOperator
 
 # A float's distance to the next one, relative to it.
 _STEP = 2.0**-23
@@ -109,6 +109,12 @@ def test_integers(op, dtype, rng):
 def test_logical_not(rng):
     for shape in _SHAPES:
         OneOperator("LOGICAL_NOT", [rng.random(shape) < 0.5], np.bool_).check_equal()
+
+
+def test_a_batch_that_is_computed_in_passes(rng):
+    """The tensors of all samples exceed the cache."""
+    OneOperator("NEG", [_numbers(rng, (64, 20000))]).check_equal()
+    OneOperator("CAST", [_numbers(rng, (64, 20000))], np.int8).check_equal()
 
 
 @pytest.mark.parametrize("batch", [1, 3, 17])

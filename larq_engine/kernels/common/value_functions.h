@@ -69,6 +69,68 @@ constexpr bool IsOn(ValueFunction function, ValueType type) {
   }
 }
 
+// Functions of two values.
+enum class PairFunction : uint8_t {
+  kAdd,
+  kDiv,
+  kEqual,
+  kFloorDiv,
+  kFloorMod,
+  kGreater,
+  kGreaterEqual,
+  kLess,
+  kLessEqual,
+  kLogicalAnd,
+  kLogicalOr,
+  kMaximum,
+  kMinimum,
+  kMul,
+  kNotEqual,
+  kPow,
+  kPrelu,  // the second value is the slope of negative ones
+  kSquaredDifference,
+  kSub,
+};
+
+// Tells whether the results are bools. Others have the type of both values.
+constexpr bool MakesBools(PairFunction function) {
+  switch (function) {
+    case PairFunction::kEqual:
+    case PairFunction::kGreater:
+    case PairFunction::kGreaterEqual:
+    case PairFunction::kLess:
+    case PairFunction::kLessEqual:
+    case PairFunction::kLogicalAnd:
+    case PairFunction::kLogicalOr:
+    case PairFunction::kNotEqual:
+      return true;
+    default:
+      return false;
+  }
+}
+
+constexpr bool IsOn(PairFunction function, ValueType type) {
+  const bool is_number =
+      type == ValueType::kFloat32 || type == ValueType::kInt32 || type == ValueType::kInt64;
+  switch (function) {
+    case PairFunction::kLogicalAnd:
+    case PairFunction::kLogicalOr:
+      return type == ValueType::kBool;
+    case PairFunction::kEqual:
+    case PairFunction::kNotEqual:
+      return is_number || type == ValueType::kBool;
+    case PairFunction::kDiv:
+    case PairFunction::kPow:
+    case PairFunction::kPrelu:
+      return type == ValueType::kFloat32;
+    case PairFunction::kFloorDiv:
+    case PairFunction::kSquaredDifference:
+      return type == ValueType::kFloat32 || type == ValueType::kInt32;
+    default:
+      return is_number;
+  }
+}
+
 }  // namespace larq_engine
 
 #endif  // LARQ_ENGINE_KERNELS_COMMON_VALUE_FUNCTIONS_H_

@@ -2,6 +2,7 @@
 
 #include <cassert>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <type_traits>
 
@@ -121,7 +122,72 @@ ValueLoop FindLoop(ValueFunction function, ValueType type) {
   return Each<uint8_t>([](uint8_t x) { return static_cast<uint8_t>(x == 0); });  // kLogicalNot
 }
 
+struct Bool {
+  uint8_t byte;
+};
+
+template <typename To, typename From>
+To Cast(From x) {
+  if constexpr (std::is_same_v<From, Bool>) {
+    return Cast<To>(static_cast<uint8_t>(x.byte != 0));
+  } else if constexpr (std::is_same_v<To, Bool>) {
+    return {static_cast<uint8_t>(x != 0)};
+  } else if constexpr (std::is_same_v<From, float> && std::is_integral_v<To>) {
+    using Limits = std::numeric_limits<To>;
+    const auto least = static_cast<float>(Limits::min());
+    const float above = std::ldexp(1.0f, Limits::digits);  // the limit itself may be no float
+    if (!(x < above)) return Limits::max();
+    return x > least ? static_cast<To>(x) : Limits::min();
+  } else {
+    return static_cast<To>(x);
+  }
+}
+
+template <typename To, typename From>
+void CastAll(const void* in, size_t count, float, void* out) {
+  const auto* from = static_cast<const From*>(in);
+  auto* to = static_cast<To*>(out);
+  for (size_t i = 0; i < count; ++i) to[i] = Cast<To>(from[i]);
+}
+
+template <typename From>
+ValueLoop CastLoopFrom(ValueType to) {
+  switch (to) {
+    case ValueType::kFloat32:
+      return CastAll<float, From>;
+    case ValueType::kInt32:
+      return CastAll<int32_t, From>;
+    case ValueType::kInt64:
+      return CastAll<int64_t, From>;
+    case ValueType::kBool:
+      return CastAll<Bool, From>;
+    case ValueType::kInt8:
+      return CastAll<int8_t, From>;
+    case ValueType::kUint8:
+      return CastAll<uint8_t, From>;
+  }
+  return nullptr;
+}
+
 }  // namespace
+
+ValueLoop CastLoopOf(ValueType from, ValueType to) {
+  switch (from) {
+    case ValueType::kFloat32:
+      return CastLoopFrom<float>(to);
+    case ValueType::kInt32:
+      return CastLoopFrom<int32_t>(to);
+    case ValueType::kInt64:
+      return CastLoopFrom<int64_t>(to);
+    case ValueType::kBool:
+      return CastLoopFrom<Bool>(to);
+    case ValueType::kInt8:
+      return CastLoopFrom<int8_t>(to);
+    case ValueType::kUint8:
+      return CastLoopFrom<uint8_t>(to);
+  }
+  return nullptr;
+}
 
 ValueLoop LoopOf(ValueFunction function, ValueType type) {
   assert(IsOn(function, type));

@@ -15,6 +15,10 @@ using ValueLoop = void (*)(const void* in, size_t count, float alpha, void* out)
 // The function must be defined for the type.
 ValueLoop LoopOf(ValueFunction function, ValueType type);
 
+// Floats become the integers towards 0, or the nearest limit of the type; NaN becomes the greatest.
+// Integers that do not fit wrap around. All numbers but 0 are true.
+ValueLoop CastLoopOf(ValueType from, ValueType to);
+
 }  // namespace larq_engine
 
 #endif  // LARQ_ENGINE_KERNELS_LAYERS_VALUE_LOOPS_H_

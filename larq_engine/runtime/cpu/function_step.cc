@@ -1,4 +1,4 @@
-// Functions of one value of the host.
+// Functions of one value of the host, and CAST.
 #include "larq_engine/kernels/layers/value_loops.h"
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/cpu/step_pixels.h"
@@ -9,8 +9,8 @@ namespace {
 
 class FunctionStep : public Step {
  public:
-  FunctionStep(ValueLoop loop, float alpha, size_t value_bytes)
-      : loop_(loop), alpha_(alpha), value_bytes_(value_bytes) {}
+  FunctionStep(ValueLoop loop, float alpha, ValueType from, ValueType to)
+      : loop_(loop), alpha_(alpha), in_bytes_(BytesOf(from)), out_bytes_(BytesOf(to)) {}
 
   void Resize(std::span<const TensorShape>, const TensorShape& output) override {
     pixels_ = CountPixels(output.dims);
@@ -19,22 +19,23 @@ class FunctionStep : public Step {
   int64_t pixels() const override { return pixels_; }
   int64_t blocks() const override { return blocks_.blocks(); }
   bool pixelwise() const override { return true; }
-  bool in_place() const override { return true; }
+  bool in_place() const override { return in_bytes_ == out_bytes_; }
 
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
            void* output) const override {
     const auto* in = static_cast<const std::byte*>(inputs[0]);
     auto* out = static_cast<std::byte*>(output);
     blocks_.ForEachStretch(range, [&](int64_t first, int64_t count) {
-      const size_t offset = static_cast<size_t>(first) * value_bytes_;
-      loop_(in + offset, static_cast<size_t>(count), alpha_, out + offset);
+      const auto index = static_cast<size_t>(first);
+      loop_(in + index * in_bytes_, static_cast<size_t>(count), alpha_, out + index * out_bytes_);
     });
   }
 
  private:
   ValueLoop loop_;
   float alpha_;
-  size_t value_bytes_;
+  size_t in_bytes_;  // of a value
+  size_t out_bytes_;
   int64_t pixels_ = 0;
   ValueBlocks blocks_;
 };
@@ -42,7 +43,11 @@ class FunctionStep : public Step {
 }  // namespace
 
 std::unique_ptr<Step> MakeStep(const FunctionOp& op, const StepKernels&) {
-  return std::make_unique<FunctionStep>(LoopOf(op.function, op.type), op.alpha, BytesOf(op.type));
+  return std::make_unique<FunctionStep>(LoopOf(op.function, op.type), op.alpha, op.type, op.type);
+}
+
+std::unique_ptr<Step> MakeStep(const CastOp& op, const StepKernels&) {
+  return std::make_unique<FunctionStep>(CastLoopOf(op.from, op.to), 0.0f, op.from, op.to);
 }
 
 }  // namespace larq_engine

@@ -104,6 +104,10 @@ std::unique_ptr<Step> MakeStep(const SliceOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const FunctionOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const ViewOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const JoinOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const PairOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const SelectOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const ArgMaxOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const CastOp& op, const StepKernels& kernels);
 
 }  // namespace larq_engine
 

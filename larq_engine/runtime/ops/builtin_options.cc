@@ -76,6 +76,7 @@ BuiltinOptions ReadGelu(const FileOptions& file) { return {.approximate = file.a
 BuiltinOptions (*FindReader(int code))(const FileOptions&) {
   switch (code) {
     case builtin::kAdd:
+    case builtin::kDiv:
     case builtin::kSub:
     case builtin::kMul:
       return ReadFused;

@@ -15,8 +15,10 @@ template <typename T>
 class ConstantValues {
  public:
   ConstantValues() = default;
-  ConstantValues(const void* constant, size_t bytes) : data_(static_cast<const T*>(constant)) {
-    if (reinterpret_cast<uintptr_t>(constant) % alignof(T) == 0) return;
+  // The values may be parts of greater ones, whose alignment is `alignment`.
+  ConstantValues(const void* constant, size_t bytes, size_t alignment = alignof(T))
+      : data_(static_cast<const T*>(constant)) {
+    if (reinterpret_cast<uintptr_t>(constant) % alignment == 0) return;
     copy_ = std::make_shared<std::vector<T>>(bytes / sizeof(T));
     std::memcpy(copy_->data(), constant, copy_->size() * sizeof(T));
     data_ = copy_->data();

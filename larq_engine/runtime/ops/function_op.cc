@@ -1,28 +1,11 @@
 #include "larq_engine/runtime/ops/function_op.h"
 
+#include <optional>
+
 #include "larq_engine/runtime/ops/op_checks.h"
+#include "larq_engine/runtime/ops/value_types.h"
 
 namespace larq_engine {
-
-std::optional<ValueType> ValueTypeOf(const TensorInfo& tensor) {
-  if (!tensor.present) return std::nullopt;
-  switch (tensor.type) {
-    case ElementType::kFloat32:
-      return ValueType::kFloat32;
-    case ElementType::kInt32:
-      return ValueType::kInt32;
-    case ElementType::kInt64:
-      return ValueType::kInt64;
-    case ElementType::kBool:
-      return ValueType::kBool;
-    case ElementType::kInt8:
-      return ValueType::kInt8;
-    case ElementType::kUint8:
-      return ValueType::kUint8;
-    default:
-      return std::nullopt;
-  }
-}
 
 bool FunctionOp::CanClaim(const OpInfo& op, ValueFunction function) {
   if (op.inputs.size() != 1) return false;

@@ -2,18 +2,19 @@
 #ifndef LARQ_ENGINE_RUNTIME_OPS_FUNCTION_OP_H_
 #define LARQ_ENGINE_RUNTIME_OPS_FUNCTION_OP_H_
 
-#include <optional>
+#include <cstddef>
 #include <span>
 
 #include "larq_engine/kernels/common/value_functions.h"
 #include "larq_engine/runtime/ops/shape.h"
-#include "larq_engine/runtime/ops/tensor_info.h"
 
 namespace larq_engine {
 
 struct OpInfo;
 
 struct FunctionOp {
+  static constexpr size_t kRankOfRows = 1;
+
   ValueFunction function;
   ValueType type;
   float alpha;  // see ValueLoop
@@ -22,9 +23,6 @@ struct FunctionOp {
   static FunctionOp Read(const OpInfo& op, ValueFunction function);
   TensorShape Shape(std::span<const TensorShape> inputs) const;
 };
-
-// Returns nothing for an absent tensor, or one of other types.
-std::optional<ValueType> ValueTypeOf(const TensorInfo& tensor);
 
 }  // namespace larq_engine
 

@@ -10,8 +10,10 @@
 #include <variant>
 #include <vector>
 
+#include "larq_engine/runtime/ops/arg_max_op.h"
 #include "larq_engine/runtime/ops/bconv2d_op.h"
 #include "larq_engine/runtime/ops/bytes_to_floats_op.h"
+#include "larq_engine/runtime/ops/cast_op.h"
 #include "larq_engine/runtime/ops/concatenation_op.h"
 #include "larq_engine/runtime/ops/conv2d_op.h"
 #include "larq_engine/runtime/ops/dense_op.h"
@@ -21,8 +23,10 @@
 #include "larq_engine/runtime/ops/join_op.h"
 #include "larq_engine/runtime/ops/layout_ops.h"
 #include "larq_engine/runtime/ops/max_pool2d_op.h"
+#include "larq_engine/runtime/ops/pair_op.h"
 #include "larq_engine/runtime/ops/quantize_op.h"
 #include "larq_engine/runtime/ops/reduce_ops.h"
+#include "larq_engine/runtime/ops/select_op.h"
 #include "larq_engine/runtime/ops/signed_dense_op.h"
 #include "larq_engine/runtime/ops/slice_op.h"
 #include "larq_engine/runtime/ops/view_op.h"
@@ -31,10 +35,11 @@ namespace larq_engine {
 
 // Each type has `Read`, which checks what a file says, and `Shape`, which returns the output's
 // shape for those of the data inputs. Both throw OpError.
-using Op = std::variant<QuantizeOp, DequantizeOp, Bconv2dOp, MaxPool2dOp, BinaryOp, ClampOp,
-                        PreluOp, ConcatenationOp, UnaryOp, Conv2dOp, DenseOp, AveragePool2dOp,
-                        MeanOp, SoftmaxOp, PadOp, ReshapeOp, SliceOp, SignedDenseOp, Int8Conv2dOp,
-                        BytesToFloatsOp, FunctionOp, ViewOp, JoinOp>;
+using Op =
+    std::variant<QuantizeOp, DequantizeOp, Bconv2dOp, MaxPool2dOp, BinaryOp, ClampOp, PreluOp,
+                 ConcatenationOp, UnaryOp, Conv2dOp, DenseOp, AveragePool2dOp, MeanOp, SoftmaxOp,
+                 PadOp, ReshapeOp, SliceOp, SignedDenseOp, Int8Conv2dOp, BytesToFloatsOp,
+                 FunctionOp, ViewOp, JoinOp, PairOp, SelectOp, ArgMaxOp, CastOp>;
 
 // Returns the rank from which on axis 0 counts samples, each computed by itself, if the operator
 // keeps its size (`kRankOfRows` or `RankOfRows`). For other operators this is known of images alone

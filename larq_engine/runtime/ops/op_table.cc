@@ -44,14 +44,24 @@ constexpr KnownOp Slice(const char* name, int code) {
           .code = code};
 }
 
-// Makes a row for a function of one value that hosts compute by themselves.
-template <ValueFunction kFunction>
-constexpr KnownOp Function(const char* name, int code) {
+// Makes a row for an operator that hosts compute by themselves.
+template <typename T, auto... kArguments>
+constexpr KnownOp LeftToHosts(const char* name, int code) {
   return {.name = name,
-          .read = Read<FunctionOp::Read, kFunction>,
-          .can_claim = CanClaim<FunctionOp::CanClaim, kFunction>,
+          .read = Read<T::Read, kArguments...>,
+          .can_claim = CanClaim<T::CanClaim, kArguments...>,
           .is_left_to_hosts = true,
           .code = code};
+}
+
+template <ValueFunction kFunction>
+constexpr KnownOp Function(const char* name, int code) {
+  return LeftToHosts<FunctionOp, kFunction>(name, code);
+}
+
+template <PairFunction kFunction>
+constexpr KnownOp Pair(const char* name, int code) {
+  return LeftToHosts<PairOp, kFunction>(name, code);
 }
 
 // Makes a row for an operator that moves elements, in models without a host.
@@ -61,16 +71,6 @@ constexpr KnownOp View(const char* name, int code) {
           .read = Read<ViewOp::Read, kForm>,
           .can_claim = CanClaim<ViewOp::CanClaim, kForm>,
           .makes_several = kForm == ViewOp::kUnpack,
-          .is_left_to_hosts = true,
-          .code = code};
-}
-
-// Makes such a row for an operator that joins tensors.
-template <bool kAddsAxis>
-constexpr KnownOp Join(const char* name, int code) {
-  return {.name = name,
-          .read = Read<JoinOp::Read, kAddsAxis>,
-          .can_claim = CanClaim<JoinOp::CanClaim, kAddsAxis>,
           .is_left_to_hosts = true,
           .code = code};
 }
@@ -203,8 +203,32 @@ constexpr KnownOp kOps[] = {
     View<ViewOp::kDepthToSpace>("DEPTH_TO_SPACE", builtin::kDepthToSpace),
     View<ViewOp::kSpaceToDepth>("SPACE_TO_DEPTH", builtin::kSpaceToDepth),
     View<ViewOp::kResizeNearest>("RESIZE_NEAREST_NEIGHBOR", builtin::kResizeNearestNeighbor),
-    Join<false>("CONCATENATION", builtin::kConcatenation),
-    Join<true>("PACK", builtin::kPack),
+    LeftToHosts<JoinOp, false>("CONCATENATION", builtin::kConcatenation),
+    LeftToHosts<JoinOp, true>("PACK", builtin::kPack),
+    Pair<PairFunction::kAdd>("ADD", builtin::kAdd),
+    Pair<PairFunction::kDiv>("DIV", builtin::kDiv),
+    Pair<PairFunction::kEqual>("EQUAL", builtin::kEqual),
+    Pair<PairFunction::kFloorDiv>("FLOOR_DIV", builtin::kFloorDiv),
+    Pair<PairFunction::kFloorMod>("FLOOR_MOD", builtin::kFloorMod),
+    Pair<PairFunction::kGreater>("GREATER", builtin::kGreater),
+    Pair<PairFunction::kGreaterEqual>("GREATER_EQUAL", builtin::kGreaterEqual),
+    Pair<PairFunction::kLess>("LESS", builtin::kLess),
+    Pair<PairFunction::kLessEqual>("LESS_EQUAL", builtin::kLessEqual),
+    Pair<PairFunction::kLogicalAnd>("LOGICAL_AND", builtin::kLogicalAnd),
+    Pair<PairFunction::kLogicalOr>("LOGICAL_OR", builtin::kLogicalOr),
+    Pair<PairFunction::kMaximum>("MAXIMUM", builtin::kMaximum),
+    Pair<PairFunction::kMinimum>("MINIMUM", builtin::kMinimum),
+    Pair<PairFunction::kMul>("MUL", builtin::kMul),
+    Pair<PairFunction::kNotEqual>("NOT_EQUAL", builtin::kNotEqual),
+    Pair<PairFunction::kPow>("POW", builtin::kPow),
+    Pair<PairFunction::kPrelu>("PRELU", builtin::kPrelu),
+    Pair<PairFunction::kSquaredDifference>("SQUARED_DIFFERENCE", builtin::kSquaredDifference),
+    Pair<PairFunction::kSub>("SUB", builtin::kSub),
+    LeftToHosts<SelectOp, SelectOp::kSelect>("SELECT", builtin::kSelect),
+    LeftToHosts<SelectOp, SelectOp::kSelectV2>("SELECT_V2", builtin::kSelectV2),
+    LeftToHosts<ArgMaxOp, ArgMaxOp::kArgMax>("ARG_MAX", builtin::kArgMax),
+    LeftToHosts<ArgMaxOp, ArgMaxOp::kArgMin>("ARG_MIN", builtin::kArgMin),
+    LeftToHosts<CastOp>("CAST", builtin::kCast),
 };
 
 static_assert(kOps[kOurOps - 1].is_ours() && !kOps[kOurOps].is_ours());

@@ -48,7 +48,7 @@ size_t Program::FindValue(int tensor, const TensorInfo& info) {
     Value& value = values_.back();
     value.is_constant = info.constant != nullptr;
     if (value.is_constant && value.element_bytes > 1) {
-      value.constant = ConstantValues<int32_t>(info.constant, info.bytes);
+      value.constant = ConstantValues<int32_t>(info.constant, info.bytes, value.element_bytes);
     }
   }
   return found->second;

@@ -1,46 +1,12 @@
-"""Runs models without a host, and in LiteRT by itself; builds models of one operator."""
+"""Models of one operator, which the engine runs without a host, and LiteRT by itself."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from ai_edge_litert import interpreter as litert
 
-from larq_engine.python import no_host
 from tests.model_builder import ModelBuilder
-
-Array = np.ndarray
-
-
-def _run(interpreter: Any, inputs: Sequence[Array]) -> Array:
-    numbers = [row["index"] for row in interpreter.get_input_details()]
-    for number, data in zip(numbers, inputs, strict=True):
-        interpreter.resize_tensor_input(number, data.shape)
-    interpreter.allocate_tensors()
-    for number, data in zip(numbers, inputs, strict=True):
-        interpreter.set_tensor(number, data)
-    interpreter.invoke()
-    return interpreter.get_tensor(interpreter.get_output_details()[0]["index"]).copy()
-
-
-def run(content: bytes, inputs: Sequence[Array], threads: int = 1, fuse: bool = True) -> Array:
-    """Returns the only output that the engine makes; the model's inputs are resized."""
-    options = no_host.load_delegate("", {"fuse": fuse})
-    return _run(
-        no_host.Interpreter(
-            model_content=content, num_threads=threads, experimental_delegates=[options]
-        ),
-        inputs,
-    )
-
-
-def run_in_litert(content: bytes, inputs: Sequence[Array]) -> Array:
-    """Returns what LiteRT's own operators make, without XNNPACK."""
-    without_xnnpack = litert.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
-    return _run(
-        litert.Interpreter(model_content=content, experimental_op_resolver_type=without_xnnpack),
-        inputs,
-    )
+from tests.no_host import Array, run_alone, run_in_host
 
 
 class OneOperator:
@@ -85,11 +51,11 @@ class OneOperator:
 
     def run(self, threads: int = 1) -> Array:
         """Returns what the engine makes of the operands."""
-        return run(self.content, self.inputs, threads)
+        return run_alone(self.content, self.inputs, threads)[0]
 
     def run_in_litert(self) -> Array:
-        """Returns what LiteRT's own operator makes of them."""
-        return run_in_litert(self.content, self.inputs)
+        """Returns what LiteRT's own operator makes of them, not that of XNNPACK."""
+        return run_in_host(self.content, self.inputs, xnnpack=False)[0]
 
     def check_equal(self) -> None:
         """Compares both; all values must be equal, and NaN where the other is."""

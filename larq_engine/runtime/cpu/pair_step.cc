@@ -1,0 +1,30 @@
+// Functions of two values of the host.
+#include "larq_engine/runtime/cpu/broadcast_step.h"
+
+namespace larq_engine {
+namespace {
+
+class PairStep : public BroadcastStep {
+ public:
+  explicit PairStep(const PairOp& op)
+      : BroadcastStep({BytesOf(op.type), BytesOf(op.type)}, BytesOf(op.OutputType())),
+        op_(op),
+        loop_(LoopOf(op.function, op.type)) {}
+
+ private:
+  void RunLine(std::span<const LineOperand> operands, size_t count, void* out) const override {
+    loop_(operands[0], operands[1], count, out);
+    Activate(op_.activation, op_.type, count, out);
+  }
+
+  const PairOp& op_;
+  PairLoop loop_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> MakeStep(const PairOp& op, const StepKernels&) {
+  return std::make_unique<PairStep>(op);
+}
+
+}  // namespace larq_engine
