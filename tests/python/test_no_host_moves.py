@@ -72,6 +72,23 @@ def test_squeeze(rng, axes):
     check_equal(_model("SQUEEZE", x, rank=rank, squeezeDims=axes), [x])
 
 
+@pytest.mark.parametrize("dtype", _TYPES)
+@pytest.mark.parametrize("shape", [(6, 4), (-1, 2, 6), (2, 3, 4, 1, 1)])
+def test_reshape(rng, shape, dtype):
+    x = _data(rng, (2, 3, 4), dtype)
+    for content in (
+        _model("RESHAPE", x, [_ints(*shape)], rank=len(shape)),
+        _model("RESHAPE", x, rank=len(shape), newShape=list(shape)),
+    ):
+        np.testing.assert_array_equal(run_alone(content, [x])[0], x.reshape(shape))
+
+
+def test_shapes_with_two_open_sizes_are_refused(rng):
+    x = _data(rng, (2, 3, 4))
+    with pytest.raises(ValueError, match="computes by itself, got RESHAPE"):
+        run_alone(_model("RESHAPE", x, rank=2, newShape=[-1, -1]), [x])
+
+
 @pytest.mark.parametrize("shape", [(3, 5), (4, 3, 5), (2, 4, 3, 1)])
 def test_broadcast_to(rng, shape):
     x = _data(rng, (3, 1))

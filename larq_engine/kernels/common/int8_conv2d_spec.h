@@ -8,14 +8,17 @@
 
 namespace larq_engine {
 
-// Every size is at least 1. The window is not dilated.
+// Every size is at least 1. The channels of both sides are cut into this many groups; those of a
+// group of the output are made of the same group of the input. A depthwise convolution has a group
+// for each channel of the input.
 struct Int8Conv2dSpec {
   int64_t in_channels = 1;
   int64_t out_channels = 1;
+  int64_t groups = 1;
   Window2d window = {};
   int32_t zero_point = 0;  // of the input; the pixels around it have this value
 
-  int64_t line_depth() const { return window.width.taps * in_channels; }
+  int64_t line_depth() const { return window.width.taps * (in_channels / groups); }
   int64_t depth() const { return window.height.taps * line_depth(); }
 };
 

@@ -44,7 +44,7 @@ Int8Conv2d::Int8Conv2d(const Int8Conv2dSpec& spec, const int8_t* filter, const I
       multiplier_(MemoryProduct(static_cast<size_t>(row.mr), output.multiplier.size())),
       range_(output.range),
       zero_point_(output.zero_point) {
-  assert(!spec.window.IsDilated());
+  assert(!spec.window.IsDilated() && spec.groups == 1);
   const auto channels = static_cast<size_t>(spec.out_channels);
   const auto depth = static_cast<size_t>(spec.depth());
   AlignedBuffer<int8_t> packed(PackedBytes(row, channels, depth_));

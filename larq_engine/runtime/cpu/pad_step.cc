@@ -9,9 +9,10 @@
 namespace larq_engine {
 namespace {
 
+template <typename T>
 class PadStep : public Step {
  public:
-  explicit PadStep(const PadOp& op) : value_(op.value), pads_(op.pads) {
+  PadStep(const PadOp& op, T value) : value_(value), pads_(op.pads) {
     // A vector is a line of one pixel.
     if (pads_.size() == 1) pads_.insert(pads_.begin(), {0, 0});
     is_of_channels_ = std::all_of(pads_.begin(), pads_.end() - 1,
@@ -33,8 +34,8 @@ class PadStep : public Step {
 
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
            void* output) const override {
-    const auto* in = static_cast<const float*>(inputs[0]);
-    auto* out = static_cast<float*>(output);
+    const auto* in = static_cast<const T*>(inputs[0]);
+    auto* out = static_cast<T*>(output);
     if (is_of_channels_) {
       CopyPixels(in, range.last_pixel - range.first_pixel, out);
       return;
@@ -53,9 +54,9 @@ class PadStep : public Step {
   int64_t out_channels() const { return out_dims_.back(); }
 
   // Writes pixels [first, last) of a line of the output. Returns the end of what is written.
-  float* WriteLine(const float* in, int64_t line, int64_t first, int64_t last, float* out) const {
+  T* WriteLine(const T* in, int64_t line, int64_t first, int64_t last, T* out) const {
     const size_t axis = in_dims_.size() - 2;
-    const float* from = LineAt(in, line);
+    const T* from = LineAt(in, line);
     if (from == nullptr) return Fill((last - first) * out_channels(), out);
     const int64_t before = pads_[axis][0];
     const int64_t begin = std::clamp(before, first, last);
@@ -67,7 +68,7 @@ class PadStep : public Step {
 
   // Returns the line of the input that a line of the output has in its middle; null if that is all
   // padding, or if the input is empty.
-  const float* LineAt(const float* in, int64_t line) const {
+  const T* LineAt(const T* in, int64_t line) const {
     int64_t step = in_channels() * in_dims_[in_dims_.size() - 2];
     int64_t offset = 0;
     for (size_t axis = in_dims_.size() - 2; axis-- > 0; line /= out_dims_[axis]) {
@@ -79,7 +80,7 @@ class PadStep : public Step {
     return in + offset;
   }
 
-  float* CopyPixels(const float* in, int64_t count, float* out) const {
+  T* CopyPixels(const T* in, int64_t count, T* out) const {
     const std::array<int, 2>& pad = pads_.back();
     if (pad[0] == 0 && pad[1] == 0) return std::copy_n(in, count * in_channels(), out);
     for (int64_t i = 0; i < count; ++i, in += in_channels()) {
@@ -90,9 +91,9 @@ class PadStep : public Step {
     return out;
   }
 
-  float* Fill(int64_t count, float* out) const { return std::fill_n(out, count, value_); }
+  T* Fill(int64_t count, T* out) const { return std::fill_n(out, count, value_); }
 
-  float value_;
+  T value_;
   std::vector<std::array<int, 2>> pads_;  // for each dimension: before and after
   bool is_of_channels_;                   // nothing but channels is padded
   std::vector<int64_t> in_dims_;
@@ -103,7 +104,11 @@ class PadStep : public Step {
 }  // namespace
 
 std::unique_ptr<Step> MakeStep(const PadOp& op, const StepKernels&) {
-  return std::make_unique<PadStep>(op);
+  return std::make_unique<PadStep<float>>(op, op.value);
+}
+
+std::unique_ptr<Step> MakeStep(const PadBytesOp& op, const StepKernels&) {
+  return std::make_unique<PadStep<int8_t>>(op.pad, op.value);
 }
 
 }  // namespace larq_engine

@@ -97,6 +97,14 @@ std::unique_ptr<Step> MakeStep(const ReshapeOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const ConcatenationOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const SignedDenseOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const Int8Conv2dOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const Int8DenseOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const Int8MeanOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const Int8BinaryOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const Int8PoolOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const Int8SoftmaxOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const PadBytesOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const FloatsToBytesOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const ByteTableOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const Conv2dOp& op, const StepKernels& kernels);
 // Makes a step of a convolution in groups, whose convolutions must all be alike (grouped_convs.h).
 std::unique_ptr<Step> MakeStep(std::span<const Conv2dOp* const> groups, const StepKernels& kernels);

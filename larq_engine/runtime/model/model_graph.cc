@@ -6,6 +6,7 @@
 #include "larq_engine/kernels/common/memory_size.h"
 #include "larq_engine/kernels/common/unpack_weights.h"
 #include "larq_engine/model_file/builtin.h"
+#include "larq_engine/runtime/model/constant_floats.h"
 #include "larq_engine/runtime/ops/op_error.h"
 #include "larq_engine/runtime/ops/weight_bits.h"
 
@@ -78,6 +79,7 @@ ModelGraph::ModelGraph(const ModelFile& file, size_t graph) : file_(file) {
 }
 
 void ModelGraph::Add(const FileOperator& op, int index) {
+  if (AddConstant(op, index)) return;
   const std::optional<Node> node = FindNode(op, index);
   if (node && node->op->is_weights()) return AddUnpacker(op, index);
   if (node) {
@@ -140,18 +142,38 @@ void ModelGraph::AddUnpacker(const FileOperator& op, int index) {
 
 // Makes a constant of a tensor of weights that are bits in the file.
 void ModelGraph::Unpack(int tensor) {
-  TensorInfo& made = tensors_[static_cast<size_t>(tensor)];
+  const TensorInfo& made = tensors_[static_cast<size_t>(tensor)];
   if (made.constant != nullptr) return;
   const WeightBits weights = WeightBits::Read(*weight_bits_.at(tensor));
   const bool is_int8 = made.type == ElementType::kInt8;
-  made.bytes = MemoryProduct(weights.packed.elements, is_int8 ? sizeof(int8_t) : sizeof(float));
-  AlignedBuffer<uint8_t>& values = unpacked_.emplace_back(made.bytes);
+  AlignedBuffer<uint8_t> values(
+      MemoryProduct(weights.packed.elements, is_int8 ? sizeof(int8_t) : sizeof(float)));
   if (is_int8) {
     UnpackWeights(weights.packed, reinterpret_cast<int8_t*>(values.data()));
   } else {
     UnpackWeights(weights.packed, reinterpret_cast<float*>(values.data()));
   }
-  made.constant = values.data();
+  SetConstant(tensor, std::move(values));
+}
+
+// Makes a constant of what a DEQUANTIZE makes of a constant. Tells whether the operator is one.
+bool ModelGraph::AddConstant(const FileOperator& op, int index) {
+  if (file_.operator_codes[op.code].kind != builtin::kDequantize || op.outputs.size() != 1) {
+    return false;
+  }
+  const Node node{
+      .op = FindOp(builtin::kDequantize, nullptr), .index = index, .file = &op, .options = {}};
+  std::optional<AlignedBuffer<uint8_t>> values;
+  ForOperator(NameOf(node), [&] { values = ConstantFloats(Describe(node, 0)); });
+  if (values) SetConstant(op.outputs[0], std::move(*values));
+  return values.has_value();
+}
+
+void ModelGraph::SetConstant(int tensor, AlignedBuffer<uint8_t> values) {
+  TensorInfo& made = tensors_[static_cast<size_t>(tensor)];
+  constants_.push_back(std::move(values));
+  made.constant = constants_.back().data();
+  made.bytes = constants_.back().size();
 }
 
 OpName ModelGraph::NameOf(const Node& node) const {

@@ -44,6 +44,8 @@ class ModelGraph {
   bool HasForm(OpForm form, const FileOperator& op, Node& node);
   void AddUnpacker(const FileOperator& op, int index);
   void Unpack(int tensor);
+  bool AddConstant(const FileOperator& op, int index);
+  void SetConstant(int tensor, AlignedBuffer<uint8_t> values);
   OpName NameOf(const Node& node) const;
   OpInfo Describe(const Node& node, size_t output) const;
   bool CanCompute(const Node& node) const;
@@ -56,8 +58,8 @@ class ModelGraph {
   std::vector<Node> nodes_;
   // Weights that the file keeps as bits, for each tensor that an LceUnpackWeights makes.
   std::map<int, std::shared_ptr<const OpInfo>> weight_bits_;
-  std::vector<AlignedBuffer<uint8_t>> unpacked_;
-  std::vector<std::string> missing_;  // operators that the engine does not compute
+  std::vector<AlignedBuffer<uint8_t>> constants_;  // that are not in the file
+  std::vector<std::string> missing_;               // operators that the engine does not compute
 };
 
 }  // namespace larq_engine

@@ -31,10 +31,14 @@ BuiltinOptions ReadPool(const FileOptions& file) {
   return options;
 }
 
-// Dilated convolutions get no window, and so stay with a host.
 BuiltinOptions ReadConv(const FileOptions& file) {
   BuiltinOptions options{.activation = ReadActivation(file)};
-  if (file.dilation_height == 1 && file.dilation_width == 1) options.window = ReadWindow(file);
+  const std::optional<Window2d> window = ReadWindow(file);
+  if (!window || file.dilation_height < 1 || file.dilation_width < 1) return options;
+  options.dilated_window = window;
+  options.dilated_window->height.dilation = file.dilation_height;
+  options.dilated_window->width.dilation = file.dilation_width;
+  if (!options.dilated_window->IsDilated()) options.window = window;
   return options;
 }
 

@@ -23,6 +23,8 @@ struct BuiltinOptions {
   // For pooling and convolution; a convolution's filter sizes are those of its tensor. Empty if
   // unknown to us.
   std::optional<Window2d> window = {};
+  // A convolution's, dilated or not. Hosts keep dilated ones, which have no `window`.
+  std::optional<Window2d> dilated_window = {};
   int depth_multiplier = 1;                             // depthwise convolution
   bool keep_dims = false;                               // dense layers, means
   float beta = 1;                                       // softmax

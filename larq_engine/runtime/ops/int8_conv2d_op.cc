@@ -1,7 +1,6 @@
 #include "larq_engine/runtime/ops/int8_conv2d_op.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "larq_engine/runtime/ops/int8_layer.h"
 #include "larq_engine/runtime/ops/op_checks.h"
@@ -14,48 +13,74 @@ namespace {
 // Limits sizes. Nobody needs more, and 64 bits easily hold products of such sizes.
 constexpr int kMostSize = 1 << 16;
 
-// Tells whether the tensor is a constant filter [out_channels][height][width][in_channels] without
-// the value -128, which products of bytes do not take.
+// Tells whether the tensor is a constant of int8 with four dimensions.
 bool IsFilter(const TensorInfo& filter) {
   const auto is_small = [](int size) { return size >= 1 && size <= kMostSize; };
-  if (!filter.present || filter.type != ElementType::kInt8 || filter.constant == nullptr ||
-      filter.dims.size() != 4 || !std::all_of(filter.dims.begin(), filter.dims.end(), is_small) ||
-      filter.bytes != static_cast<size_t>(CountElements(filter.dims, 4))) {
+  return filter.present && filter.type == ElementType::kInt8 && filter.constant != nullptr &&
+         filter.dims.size() == 4 && std::all_of(filter.dims.begin(), filter.dims.end(), is_small) &&
+         filter.bytes == static_cast<size_t>(CountElements(filter.dims, 4));
+}
+
+// Returns the convolution's window, whose options say all but the size of its filter.
+Window2d DilatedWindow(const OpInfo& op) {
+  Window2d window = *op.builtin_options.dilated_window;
+  window.height.taps = op.inputs[1].dims[1];
+  window.width.taps = op.inputs[1].dims[2];
+  return window;
+}
+
+// Tells whether the operator is a convolution of images of int8 whose channels the filter takes.
+bool IsConv(const OpInfo& op, Int8Conv2dOp::Form form) {
+  if (op.inputs.size() < 2 || op.inputs.size() > 3 || op.inputs[0].dims.size() != 4 ||
+      !op.builtin_options.activation.has_value() ||
+      !op.builtin_options.dilated_window.has_value() || !IsFilter(op.inputs[1])) {
     return false;
   }
-  const auto* weights = static_cast<const int8_t*>(filter.constant);
-  constexpr int8_t kLowest = std::numeric_limits<int8_t>::min();
-  return std::find(weights, weights + filter.bytes, kLowest) == weights + filter.bytes;
+  const std::vector<int>& filter = op.inputs[1].dims;
+  const Window2d window = DilatedWindow(op);
+  const int channels = op.inputs[0].dims[3];
+  if (channels < 1 || channels > kMostSize || !IsLegal(window) || !ReachesLittle(window)) {
+    return false;
+  }
+  if (form == Int8Conv2dOp::kDepthwise) {
+    return filter[0] == 1 && filter[3] % channels == 0 && IsInt8Layer(op, filter[3], 3);
+  }
+  return channels % filter[3] == 0 && filter[0] % (channels / filter[3]) == 0 &&
+         IsInt8Layer(op, filter[0]);
 }
 
 }  // namespace
 
 bool Int8Conv2dOp::CanClaim(const OpInfo& op) {
   // Hosts compute convolutions without a bias by another kernel, or not at all.
-  if (op.inputs.size() != 3 || !op.inputs[2].present || op.inputs[0].dims.size() != 4 ||
-      !op.builtin_options.activation.has_value() || !op.builtin_options.window.has_value() ||
-      !IsFilter(op.inputs[1])) {
-    return false;
-  }
-  const std::vector<int>& filter = op.inputs[1].dims;
-  const Window2d window = ConvWindow(op);
-  return filter[3] == op.inputs[0].dims[3] && IsLegal(window) && ReachesLittle(window) &&
-         IsInt8Layer(op, filter[0]);
+  if (!IsConv(op, kUsual) || op.inputs.size() != 3 || !op.inputs[2].present) return false;
+  const Int8Conv2dOp read = Read(op, kUsual);
+  return !read.is_plain;
 }
 
-Int8Conv2dSpec Int8Conv2dOp::Spec(const OpInfo& op) {
+bool Int8Conv2dOp::CanClaimAny(const OpInfo& op, Form form) { return IsConv(op, form); }
+
+Int8Conv2dSpec Int8Conv2dOp::Spec(const OpInfo& op, Form form) {
   const std::vector<int>& filter = op.inputs[1].dims;
-  return {.in_channels = filter[3],
-          .out_channels = filter[0],
-          .window = ConvWindow(op),
+  const int channels = op.inputs[0].dims[3];
+  const bool is_depthwise = form == kDepthwise;
+  return {.in_channels = channels,
+          .out_channels = is_depthwise ? filter[3] : filter[0],
+          .groups = is_depthwise ? channels : channels / filter[3],
+          .window = DilatedWindow(op),
           .zero_point = ZeroPointOf(op.inputs[0])};
 }
 
-Int8Conv2dOp Int8Conv2dOp::Read(const OpInfo& op) {
+Int8Conv2dOp Int8Conv2dOp::Read(const OpInfo& op, Form form) {
   const TensorInfo& filter = op.inputs[1];
-  return {.spec = Spec(op),
-          .filter = ConstantValues<int8_t>(filter.constant, filter.bytes),
-          .output = ReadInt8Output(op, static_cast<size_t>(filter.dims[0]))};
+  Int8Conv2dOp read{.spec = Spec(op, form),
+                    .form = form,
+                    .filter = ConstantValues<int8_t>(filter.constant, filter.bytes),
+                    .output = {}};
+  read.output = ReadInt8Output(op, static_cast<size_t>(read.spec.out_channels));
+  read.is_plain = form == kDepthwise || read.spec.groups > 1 || read.spec.window.IsDilated() ||
+                  HasLowest(filter);
+  return read;
 }
 
 TensorShape Int8Conv2dOp::Shape(std::span<const TensorShape> inputs) const {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "larq_engine/runtime/ops/op_checks.h"
+#include "larq_engine/runtime/ops/quantized_tensor.h"
 
 namespace larq_engine {
 namespace {
@@ -13,15 +15,9 @@ namespace {
 constexpr float kSmallestMultiplier = 0x1p-32f;
 constexpr float kLargestMultiplier = 256;
 
-constexpr FloatRange kInt8Range = {-128, 127};
-
 bool IsInt8(const TensorInfo& tensor) {
-  const auto zero_point = static_cast<float>(ZeroPointOf(tensor));
-  return tensor.present && tensor.type == ElementType::kInt8 && !tensor.dims.empty() &&
-         (tensor.signature.empty() || tensor.signature.back() >= 0) && tensor.scales.size() == 1 &&
-         std::isnormal(tensor.scales[0]) && tensor.scales[0] > 0 &&
-         tensor.zero_points.size() <= 1 && zero_point >= kInt8Range.min &&
-         zero_point <= kInt8Range.max;
+  return IsQuantized(tensor, ElementType::kInt8) && !tensor.dims.empty() &&
+         (tensor.signature.empty() || tensor.signature.back() >= 0);
 }
 
 bool HasBias(const OpInfo& op) { return op.inputs.size() == 3 && op.inputs[2].present; }
@@ -45,21 +41,26 @@ std::vector<float> Multipliers(const OpInfo& op, size_t channels) {
   return multipliers;
 }
 
-// Returns the activation's range in steps of the output, without the zero point. XNNPACK rounds
-// halves to even.
+}  // namespace
+
 FloatRange Int8Range(Activation activation, const TensorInfo& output) {
   const FloatRange range = ActivationRange(activation);
+  const FloatRange bytes = ByteRange(ElementType::kInt8);
   const auto zero_point = static_cast<float>(ZeroPointOf(output));
   const auto quantize = [&](float value) {
     const float steps = value / output.scales[0] + zero_point;
-    return std::nearbyint(std::clamp(steps, kInt8Range.min, kInt8Range.max)) - zero_point;
+    return std::nearbyint(std::clamp(steps, bytes.min, bytes.max)) - zero_point;
   };
   return {quantize(range.min), quantize(range.max)};
 }
 
-}  // namespace
+bool HasLowest(const TensorInfo& weights) {
+  const auto* values = static_cast<const int8_t*>(weights.constant);
+  constexpr int8_t kLowest = std::numeric_limits<int8_t>::min();
+  return std::find(values, values + weights.bytes, kLowest) != values + weights.bytes;
+}
 
-bool IsInt8Layer(const OpInfo& op, int channels) {
+bool IsInt8Layer(const OpInfo& op, int channels, int scale_axis) {
   const TensorInfo& weights = op.inputs[1];
   const auto is_zero = [](int zero_point) { return zero_point == 0; };
   const auto is_usual = [](float multiplier) {
@@ -68,7 +69,7 @@ bool IsInt8Layer(const OpInfo& op, int channels) {
   if (!IsInt8(op.inputs[0]) || op.inputs[0].constant != nullptr || !IsInt8(op.output) ||
       !IsInt32Bias(op, channels) ||
       (weights.scales.size() != 1 && weights.scales.size() != static_cast<size_t>(channels)) ||
-      (weights.scales.size() > 1 && weights.scale_axis != 0) ||
+      (weights.scales.size() > 1 && weights.scale_axis != scale_axis) ||
       !std::all_of(weights.zero_points.begin(), weights.zero_points.end(), is_zero)) {
     return false;
   }

@@ -13,7 +13,15 @@ namespace larq_engine {
 
 // Tells whether input, output, the weights' scales and the bias are of a kind that ReadInt8Output
 // and the host's XNNPACK take. Does not check the weights themselves and the activation.
-bool IsInt8Layer(const OpInfo& op, int channels);
+// `scale_axis` is the axis of the weights along which there may be several scales.
+bool IsInt8Layer(const OpInfo& op, int channels, int scale_axis = 0);
+
+// Tells whether one of the constant weights is -128, which products of bytes do not take.
+bool HasLowest(const TensorInfo& weights);
+
+// Returns the activation's range in steps of the output, without the zero point. XNNPACK rounds
+// halves to even.
+FloatRange Int8Range(Activation activation, const TensorInfo& output);
 
 // Reads the steps that follow the sums of each output channel.
 Int8Output ReadInt8Output(const OpInfo& op, size_t channels);

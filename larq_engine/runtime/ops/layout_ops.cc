@@ -6,6 +6,7 @@
 
 #include "larq_engine/runtime/ops/op_checks.h"
 #include "larq_engine/runtime/ops/op_error.h"
+#include "larq_engine/runtime/ops/quantized_tensor.h"
 
 namespace larq_engine {
 
@@ -21,23 +22,55 @@ std::optional<float> ReadValue(const TensorInfo& tensor) {
   return value;
 }
 
+// Tells whether there are two sizes of 0 or more for each dimension of the input.
+bool ArePads(const OpInfo& op) {
+  const std::vector<int> pads = ReadInts(op.inputs[1]);
+  return op.inputs[0].dims.size() <= PadOp::kMaxDims &&
+         pads.size() == 2 * op.inputs[0].dims.size() &&
+         std::all_of(pads.begin(), pads.end(), [](int pad) { return pad >= 0; });
+}
+
+std::vector<std::array<int, 2>> ReadPads(const OpInfo& op) {
+  const std::vector<int> sizes = ReadInts(op.inputs[1]);
+  std::vector<std::array<int, 2>> pads(sizes.size() / 2);
+  for (size_t i = 0; i < sizes.size(); ++i) pads[i / 2][i % 2] = sizes[i];
+  return pads;
+}
+
 }  // namespace
 
 bool PadOp::CanClaim(const OpInfo& op) {
   const bool has_value = op.inputs.size() == 3;
   if (!IsOpOfFloatData(op, has_value ? 3 : 2)) return false;
   if (has_value && !ReadValue(op.inputs[2])) return false;
-  const std::vector<int> pads = ReadInts(op.inputs[1]);
-  return op.inputs[0].dims.size() <= kMaxDims && pads.size() == 2 * op.inputs[0].dims.size() &&
-         std::all_of(pads.begin(), pads.end(), [](int pad) { return pad >= 0; });
+  return ArePads(op);
 }
 
 PadOp PadOp::Read(const OpInfo& op) {
-  const std::vector<int> pads = ReadInts(op.inputs[1]);
-  PadOp read{.pads = std::vector<std::array<int, 2>>(pads.size() / 2)};
-  for (size_t i = 0; i < pads.size(); ++i) read.pads[i / 2][i % 2] = pads[i];
+  PadOp read{.pads = ReadPads(op)};
   if (op.inputs.size() == 3) read.value = ReadValue(op.inputs[2]).value();
   return read;
+}
+
+bool PadBytesOp::CanClaim(const OpInfo& op) {
+  if (op.inputs.size() < 2 || op.inputs.size() > 3 || op.inputs[0].dims.empty() ||
+      op.inputs[0].constant != nullptr || !AreQuantizedAlike(op.inputs[0], op.output)) {
+    return false;
+  }
+  if (op.inputs.size() == 3) {
+    const TensorInfo& value = op.inputs[2];
+    if (!AreQuantizedAlike(value, op.output) || value.constant == nullptr || value.bytes != 1) {
+      return false;
+    }
+  }
+  return ArePads(op);
+}
+
+PadBytesOp PadBytesOp::Read(const OpInfo& op) {
+  const bool has_value = op.inputs.size() == 3;
+  return {.pad = {.pads = ReadPads(op)},
+          .value = has_value ? *static_cast<const int8_t*>(op.inputs[2].constant)
+                             : static_cast<int8_t>(ZeroPointOf(op.output))};
 }
 
 TensorShape PadOp::Shape(std::span<const TensorShape> inputs) const {

@@ -1,5 +1,5 @@
-// PAD and PADV2 of the host, on floats, and RESHAPE, on floats, bytes and bits. They move values
-// and compute nothing.
+// PAD and PADV2 of the host, on floats and int8, and RESHAPE, on floats, bytes and bits. They move
+// values and compute nothing.
 #ifndef LARQ_ENGINE_RUNTIME_OPS_LAYOUT_OPS_H_
 #define LARQ_ENGINE_RUNTIME_OPS_LAYOUT_OPS_H_
 
@@ -25,6 +25,16 @@ struct PadOp {
   static bool CanClaim(const OpInfo& op);
   static PadOp Read(const OpInfo& op);
   TensorShape Shape(std::span<const TensorShape> inputs) const;
+};
+
+// PAD and PADV2 on int8. PAD pads with the zero point, which stands for 0.
+struct PadBytesOp {
+  PadOp pad;
+  int8_t value;
+
+  static bool CanClaim(const OpInfo& op);
+  static PadBytesOp Read(const OpInfo& op);
+  TensorShape Shape(std::span<const TensorShape> inputs) const { return pad.Shape(inputs); }
 };
 
 struct ReshapeOp {

@@ -12,14 +12,21 @@
 
 #include "larq_engine/runtime/ops/arg_max_op.h"
 #include "larq_engine/runtime/ops/bconv2d_op.h"
+#include "larq_engine/runtime/ops/byte_table_op.h"
 #include "larq_engine/runtime/ops/bytes_to_floats_op.h"
 #include "larq_engine/runtime/ops/cast_op.h"
 #include "larq_engine/runtime/ops/concatenation_op.h"
 #include "larq_engine/runtime/ops/conv2d_op.h"
 #include "larq_engine/runtime/ops/dense_op.h"
 #include "larq_engine/runtime/ops/elementwise_op.h"
+#include "larq_engine/runtime/ops/floats_to_bytes_op.h"
 #include "larq_engine/runtime/ops/function_op.h"
+#include "larq_engine/runtime/ops/int8_binary_op.h"
 #include "larq_engine/runtime/ops/int8_conv2d_op.h"
+#include "larq_engine/runtime/ops/int8_dense_op.h"
+#include "larq_engine/runtime/ops/int8_mean_op.h"
+#include "larq_engine/runtime/ops/int8_pool_op.h"
+#include "larq_engine/runtime/ops/int8_softmax_op.h"
 #include "larq_engine/runtime/ops/join_op.h"
 #include "larq_engine/runtime/ops/layout_ops.h"
 #include "larq_engine/runtime/ops/max_pool2d_op.h"
@@ -35,11 +42,12 @@ namespace larq_engine {
 
 // Each type has `Read`, which checks what a file says, and `Shape`, which returns the output's
 // shape for those of the data inputs. Both throw OpError.
-using Op =
-    std::variant<QuantizeOp, DequantizeOp, Bconv2dOp, MaxPool2dOp, BinaryOp, ClampOp, PreluOp,
-                 ConcatenationOp, UnaryOp, Conv2dOp, DenseOp, AveragePool2dOp, MeanOp, SoftmaxOp,
-                 PadOp, ReshapeOp, SliceOp, SignedDenseOp, Int8Conv2dOp, BytesToFloatsOp,
-                 FunctionOp, ViewOp, JoinOp, PairOp, SelectOp, ArgMaxOp, CastOp>;
+using Op = std::variant<QuantizeOp, DequantizeOp, Bconv2dOp, MaxPool2dOp, BinaryOp, ClampOp,
+                        PreluOp, ConcatenationOp, UnaryOp, Conv2dOp, DenseOp, AveragePool2dOp,
+                        MeanOp, SoftmaxOp, PadOp, ReshapeOp, SliceOp, SignedDenseOp, Int8Conv2dOp,
+                        BytesToFloatsOp, FunctionOp, ViewOp, JoinOp, PairOp, SelectOp, ArgMaxOp,
+                        CastOp, FloatsToBytesOp, ByteTableOp, Int8DenseOp, Int8MeanOp, Int8BinaryOp,
+                        Int8PoolOp, Int8SoftmaxOp, PadBytesOp>;
 
 // Returns the rank from which on axis 0 counts samples, each computed by itself, if the operator
 // keeps its size (`kRankOfRows` or `RankOfRows`). For other operators this is known of images alone

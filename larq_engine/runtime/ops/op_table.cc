@@ -44,14 +44,20 @@ constexpr KnownOp Slice(const char* name, int code) {
           .code = code};
 }
 
+// Makes a row for a form of an operator that hosts compute by themselves.
+template <auto kRead, auto kCanClaim, auto... kArguments>
+constexpr KnownOp FormLeftToHosts(const char* name, int code) {
+  return {.name = name,
+          .read = Read<kRead, kArguments...>,
+          .can_claim = CanClaim<kCanClaim, kArguments...>,
+          .is_left_to_hosts = true,
+          .code = code};
+}
+
 // Makes a row for an operator that hosts compute by themselves.
 template <typename T, auto... kArguments>
 constexpr KnownOp LeftToHosts(const char* name, int code) {
-  return {.name = name,
-          .read = Read<T::Read, kArguments...>,
-          .can_claim = CanClaim<T::CanClaim, kArguments...>,
-          .is_left_to_hosts = true,
-          .code = code};
+  return FormLeftToHosts<T::Read, T::CanClaim, kArguments...>(name, code);
 }
 
 template <ValueFunction kFunction>
@@ -125,7 +131,7 @@ constexpr KnownOp kOps[] = {
      .form = OpForm::kWeightBits,
      .code = builtin::kFullyConnected},
     {.name = "CONV_2D",
-     .read = Read<Int8Conv2dOp::Read>,
+     .read = Read<Int8Conv2dOp::Read, Int8Conv2dOp::kUsual>,
      .can_claim = Int8Conv2dOp::CanClaim,
      .form = OpForm::kInt8,
      .code = builtin::kConv2d},
@@ -195,6 +201,7 @@ constexpr KnownOp kOps[] = {
     View<ViewOp::kTranspose>("TRANSPOSE", builtin::kTranspose),
     View<ViewOp::kExpandDims>("EXPAND_DIMS", builtin::kExpandDims),
     View<ViewOp::kSqueeze>("SQUEEZE", builtin::kSqueeze),
+    View<ViewOp::kReshape>("RESHAPE", builtin::kReshape),
     View<ViewOp::kBroadcastTo>("BROADCAST_TO", builtin::kBroadcastTo),
     View<ViewOp::kTile>("TILE", builtin::kTile),
     View<ViewOp::kUnpack>("UNPACK", builtin::kUnpack),
@@ -229,6 +236,30 @@ constexpr KnownOp kOps[] = {
     LeftToHosts<ArgMaxOp, ArgMaxOp::kArgMax>("ARG_MAX", builtin::kArgMax),
     LeftToHosts<ArgMaxOp, ArgMaxOp::kArgMin>("ARG_MIN", builtin::kArgMin),
     LeftToHosts<CastOp>("CAST", builtin::kCast),
+    LeftToHosts<FloatsToBytesOp>("QUANTIZE", builtin::kQuantize),
+    FormLeftToHosts<ByteTableOp::ReadRescale, ByteTableOp::CanClaimRescale>("QUANTIZE",
+                                                                            builtin::kQuantize),
+    FormLeftToHosts<Int8Conv2dOp::Read, Int8Conv2dOp::CanClaimAny, Int8Conv2dOp::kUsual>(
+        "CONV_2D", builtin::kConv2d),
+    FormLeftToHosts<Int8Conv2dOp::Read, Int8Conv2dOp::CanClaimAny, Int8Conv2dOp::kDepthwise>(
+        "DEPTHWISE_CONV_2D", builtin::kDepthwiseConv2d),
+    LeftToHosts<Int8DenseOp>("FULLY_CONNECTED", builtin::kFullyConnected),
+    LeftToHosts<Int8MeanOp>("MEAN", builtin::kMean),
+    LeftToHosts<Int8BinaryOp, Int8BinaryOp::kAdd>("ADD", builtin::kAdd),
+    LeftToHosts<Int8BinaryOp, Int8BinaryOp::kSubtract>("SUB", builtin::kSub),
+    LeftToHosts<Int8BinaryOp, Int8BinaryOp::kMultiply>("MUL", builtin::kMul),
+    LeftToHosts<Int8PoolOp, Int8PoolOp::kAverage>("AVERAGE_POOL_2D", builtin::kAveragePool2d),
+    LeftToHosts<Int8PoolOp, Int8PoolOp::kMax>("MAX_POOL_2D", builtin::kMaxPool2d),
+    LeftToHosts<Int8SoftmaxOp>("SOFTMAX", builtin::kSoftmax),
+    LeftToHosts<PadBytesOp>("PAD", builtin::kPad),
+    LeftToHosts<PadBytesOp>("PADV2", builtin::kPadv2),
+    FormLeftToHosts<ByteTableOp::ReadClamp, ByteTableOp::CanClaimClamp, Activation::kRelu>(
+        "RELU", builtin::kRelu),
+    FormLeftToHosts<ByteTableOp::ReadClamp, ByteTableOp::CanClaimClamp, Activation::kRelu6>(
+        "RELU6", builtin::kRelu6),
+    FormLeftToHosts<ByteTableOp::ReadLogistic, ByteTableOp::CanClaimLogistic>("LOGISTIC",
+                                                                              builtin::kLogistic),
+    FormLeftToHosts<ByteTableOp::ReadTanh, ByteTableOp::CanClaimTanh>("TANH", builtin::kTanh),
 };
 
 static_assert(kOps[kOurOps - 1].is_ours() && !kOps[kOurOps].is_ours());

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "larq_engine/runtime/ops/layout_ops.h"
 #include "larq_engine/runtime/ops/op_checks.h"
 #include "larq_engine/runtime/ops/op_error.h"
 
@@ -79,6 +80,13 @@ View Squeezed(const std::vector<int>& axes, const std::vector<int>& dims) {
     const bool stays = axes.empty() ? dims[i] != 1 : !goes[i];
     if (stays) view.shape.push_back(dims[i]);
   }
+  return view;
+}
+
+View Reshaped(const std::vector<int>& shape, const std::vector<int>& dims) {
+  View view = Whole(dims);
+  const TensorShape input{.dims = dims};
+  view.shape = ReshapeOp{.dims = shape, .element_bytes = 0}.Shape({&input, 1}).dims;
   return view;
 }
 
@@ -304,7 +312,9 @@ std::optional<std::vector<Cut>> ReadCuts(const OpInfo& op) {
 }
 
 std::optional<ViewOp> TryRead(const OpInfo& op, ViewOp::Form form) {
-  const size_t inputs = form == ViewOp::kStridedSlice ? 4
+  const bool has_new_shape = form == ViewOp::kReshape && op.inputs.size() == 1;
+  const size_t inputs = has_new_shape                   ? 1
+                        : form == ViewOp::kStridedSlice ? 4
                         : form == ViewOp::kSqueeze || form == ViewOp::kUnpack ||
                                 form == ViewOp::kDepthToSpace || form == ViewOp::kSpaceToDepth
                             ? 1
@@ -338,6 +348,13 @@ std::optional<ViewOp> TryRead(const OpInfo& op, ViewOp::Form form) {
       return read;
     case ViewOp::kSqueeze:
       read.numbers = options.squeeze_dims;
+      return read;
+    case ViewOp::kReshape:
+      if (has_new_shape) read.numbers = options.new_shape;
+      if (std::ranges::count(read.numbers, -1) > 1 ||
+          !std::ranges::all_of(read.numbers, [](int size) { return size == -1 || size >= 1; })) {
+        return std::nullopt;
+      }
       return read;
     case ViewOp::kBroadcastTo:
       if (numbers > ViewOp::kMaxDims || !AreAllAtLeast(read.numbers, 0)) return std::nullopt;
@@ -400,6 +417,8 @@ View ViewOp::Of(const std::vector<int>& dims) const {
       return WithNewAxis(numbers[0], dims);
     case kSqueeze:
       return Squeezed(numbers, dims);
+    case kReshape:
+      return Reshaped(numbers, dims);
     case kBroadcastTo:
       return Broadcast(numbers, dims);
     case kTile:

@@ -1,5 +1,5 @@
 // Operators that move elements of one tensor to other places and compute nothing: TRANSPOSE,
-// EXPAND_DIMS, SQUEEZE, BROADCAST_TO, TILE, UNPACK, STRIDED_SLICE, GATHER, MIRROR_PAD,
+// EXPAND_DIMS, SQUEEZE, RESHAPE, BROADCAST_TO, TILE, UNPACK, STRIDED_SLICE, GATHER, MIRROR_PAD,
 // DEPTH_TO_SPACE, SPACE_TO_DEPTH and RESIZE_NEAREST_NEIGHBOR.
 #ifndef LARQ_ENGINE_RUNTIME_OPS_VIEW_OP_H_
 #define LARQ_ENGINE_RUNTIME_OPS_VIEW_OP_H_
@@ -20,6 +20,7 @@ struct ViewOp {
     kTranspose,
     kExpandDims,
     kSqueeze,
+    kReshape,
     kBroadcastTo,
     kTile,
     kUnpack,

@@ -1,0 +1,75 @@
+// QUANTIZE of the host, and functions of a byte. Plain loops compute them.
+#include <algorithm>
+
+#include "larq_engine/kernels/common/round_to_int8.h"
+#include "larq_engine/runtime/cpu/step.h"
+#include "larq_engine/runtime/cpu/step_pixels.h"
+
+namespace larq_engine {
+namespace {
+
+// A step that makes each byte of the value in the same place.
+class BytesStep : public Step {
+ public:
+  void Resize(std::span<const TensorShape>, const TensorShape& output) override {
+    pixels_ = CountPixels(output.dims);
+    channels_ = output.dims.empty() ? 1 : output.dims.back();
+  }
+  int64_t pixels() const override { return pixels_; }
+  bool pixelwise() const override { return true; }
+
+ protected:
+  int64_t Values(const StepRange& range) const {
+    return (range.last_pixel - range.first_pixel) * channels_;
+  }
+
+ private:
+  int64_t pixels_ = 0;
+  int64_t channels_ = 0;
+};
+
+class FloatsToBytesStep : public BytesStep {
+ public:
+  explicit FloatsToBytesStep(const FloatsToBytesOp& op) : op_(op) {}
+
+  void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
+           void* output) const override {
+    const auto* in = static_cast<const float*>(inputs[0]);
+    const auto [steps, limits, zero_point] = op_;
+    std::transform(in, in + Values(range), static_cast<int8_t*>(output), [&](float value) {
+      value *= steps;
+      value = value < limits.max ? value : limits.max;  // also if it is NaN
+      return RoundToInt8(value, limits, zero_point);
+    });
+  }
+
+ private:
+  const FloatsToBytesOp& op_;
+};
+
+class ByteTableStep : public BytesStep {
+ public:
+  explicit ByteTableStep(const ByteTableOp& op) : op_(op) {}
+
+  void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
+           void* output) const override {
+    const auto* in = static_cast<const uint8_t*>(inputs[0]);
+    std::transform(in, in + Values(range), static_cast<uint8_t*>(output),
+                   [&](uint8_t byte) { return op_.table[byte]; });
+  }
+
+ private:
+  const ByteTableOp& op_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> MakeStep(const FloatsToBytesOp& op, const StepKernels&) {
+  return std::make_unique<FloatsToBytesStep>(op);
+}
+
+std::unique_ptr<Step> MakeStep(const ByteTableOp& op, const StepKernels&) {
+  return std::make_unique<ByteTableStep>(op);
+}
+
+}  // namespace larq_engine

@@ -1,0 +1,55 @@
+#include "larq_engine/runtime/ops/int8_mean_op.h"
+
+#include <algorithm>
+
+#include "larq_engine/runtime/ops/op_checks.h"
+#include "larq_engine/runtime/ops/op_error.h"
+#include "larq_engine/runtime/ops/quantized_tensor.h"
+
+namespace larq_engine {
+namespace {
+
+// Returns which dimensions the axes name; none if an axis is not a dimension.
+std::vector<bool> ReadAxes(const TensorInfo& axes, size_t rank) {
+  std::vector<bool> is_axis(rank);
+  for (int axis : ReadInts(axes)) {
+    const auto dim = static_cast<size_t>(axis < 0 ? axis + static_cast<int>(rank) : axis);
+    if (dim >= rank) return {};
+    is_axis[dim] = true;
+  }
+  return is_axis;
+}
+
+}  // namespace
+
+bool Int8MeanOp::CanClaim(const OpInfo& op) {
+  return op.inputs.size() == 2 && IsQuantized(op.inputs[0], ElementType::kInt8) &&
+         op.inputs[0].constant == nullptr && IsQuantized(op.output, ElementType::kInt8) &&
+         std::ranges::count(ReadAxes(op.inputs[1], op.inputs[0].dims.size()), true) > 0;
+}
+
+Int8MeanOp Int8MeanOp::Read(const OpInfo& op) {
+  const TensorInfo& input = op.inputs[0];
+  return {.is_mean = ReadAxes(op.inputs[1], input.dims.size()),
+          .keeps_dims = op.builtin_options.keep_dims,
+          .ratio = input.scales[0] / op.output.scales[0],
+          .in_zero_point = ZeroPointOf(input),
+          .zero_point = ZeroPointOf(op.output)};
+}
+
+TensorShape Int8MeanOp::Shape(std::span<const TensorShape> inputs) const {
+  const std::vector<int>& dims = inputs[0].dims;
+  CheckRank(dims, "input", is_mean.size());
+  CountElements(dims, dims.size());
+  TensorShape output;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (is_mean[i] && dims[i] == 0) {
+      throw OpError("input: expected values to take the mean of, got shape " + DimsString(dims) +
+                    "; resize the input to what the model takes");
+    }
+    if (!is_mean[i] || keeps_dims) output.dims.push_back(is_mean[i] ? 1 : dims[i]);
+  }
+  return output;
+}
+
+}  // namespace larq_engine
