@@ -33,6 +33,7 @@
 #include "larq_engine/runtime/ops/pair_op.h"
 #include "larq_engine/runtime/ops/quantize_op.h"
 #include "larq_engine/runtime/ops/reduce_ops.h"
+#include "larq_engine/runtime/ops/reduction_op.h"
 #include "larq_engine/runtime/ops/select_op.h"
 #include "larq_engine/runtime/ops/signed_dense_op.h"
 #include "larq_engine/runtime/ops/slice_op.h"
@@ -47,7 +48,7 @@ using Op = std::variant<QuantizeOp, DequantizeOp, Bconv2dOp, MaxPool2dOp, Binary
                         MeanOp, SoftmaxOp, PadOp, ReshapeOp, SliceOp, SignedDenseOp, Int8Conv2dOp,
                         BytesToFloatsOp, FunctionOp, ViewOp, JoinOp, PairOp, SelectOp, ArgMaxOp,
                         CastOp, FloatsToBytesOp, ByteTableOp, Int8DenseOp, Int8MeanOp, Int8BinaryOp,
-                        Int8PoolOp, Int8SoftmaxOp, PadBytesOp>;
+                        Int8PoolOp, Int8SoftmaxOp, PadBytesOp, ReductionOp>;
 
 // Returns the rank from which on axis 0 counts samples, each computed by itself, if the operator
 // keeps its size (`kRankOfRows` or `RankOfRows`). For other operators this is known of images alone

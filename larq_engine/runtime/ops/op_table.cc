@@ -260,6 +260,11 @@ constexpr KnownOp kOps[] = {
     FormLeftToHosts<ByteTableOp::ReadLogistic, ByteTableOp::CanClaimLogistic>("LOGISTIC",
                                                                               builtin::kLogistic),
     FormLeftToHosts<ByteTableOp::ReadTanh, ByteTableOp::CanClaimTanh>("TANH", builtin::kTanh),
+    LeftToHosts<ReductionOp, ReductionOp::kSum>("SUM", builtin::kSum),
+    LeftToHosts<ReductionOp, ReductionOp::kMean>("MEAN", builtin::kMean),
+    LeftToHosts<ReductionOp, ReductionOp::kProduct>("REDUCE_PROD", builtin::kReduceProd),
+    LeftToHosts<ReductionOp, ReductionOp::kMaximum>("REDUCE_MAX", builtin::kReduceMax),
+    LeftToHosts<ReductionOp, ReductionOp::kMinimum>("REDUCE_MIN", builtin::kReduceMin),
 };
 
 static_assert(kOps[kOurOps - 1].is_ours() && !kOps[kOurOps].is_ours());
