@@ -16,7 +16,7 @@ OperatorNames NamesOf(const ModelFile& model, const FileGraph& graph, const File
   };
   std::vector<std::string_view> constants;
   for (const int32_t input : op.inputs) {
-    if (input != kAbsent && IsConstant(model, tensor(input))) {
+    if (input != kAbsentTensor && IsConstant(model, tensor(input))) {
       constants.push_back(tensor(input).name);
     }
   }

@@ -187,7 +187,7 @@ void BlocksHaveScales(const ModelFile& model) {
     if (!IsConstant(model, tensors[static_cast<size_t>(blocks.scales)])) {
       Refuse(place.TensorName(index), "scales in a constant", "#" + std::to_string(blocks.scales));
     }
-    if (blocks.zero_points != kAbsent) {
+    if (blocks.zero_points != kAbsentTensor) {
       CheckIndex(place.TensorName(index), "zero points in a tensor", blocks.zero_points,
                  tensors.size());
     }
@@ -226,7 +226,7 @@ void KindsExist(const ModelFile& model) {
 
 void OutputsArePresent(const ModelFile& model) {
   ForEachOperator(model, [](const GraphPlace& place, size_t index, const FileOperator& op) {
-    if (std::find(op.outputs.begin(), op.outputs.end(), kAbsent) != op.outputs.end()) {
+    if (std::find(op.outputs.begin(), op.outputs.end(), kAbsentTensor) != op.outputs.end()) {
       Refuse(place.OperatorName(index), "a tensor for each output", "one that is absent");
     }
   });
@@ -243,7 +243,7 @@ void TensorsExist(const ModelFile& model) {
     const PartName name = place.OperatorName(index);
     const size_t tensors = place.Graph().tensors.size();
     for (const int32_t input : op.inputs) {
-      if (input != kAbsent) CheckIndex(name, "an input out of tensors", input, tensors);
+      if (input != kAbsentTensor) CheckIndex(name, "an input out of tensors", input, tensors);
     }
     CheckIndices(name, "an output out of tensors", op.outputs, tensors);
     CheckIndices(name, "an intermediate out of tensors", op.intermediates, tensors);
@@ -294,7 +294,7 @@ bool MayBeAbsent(const ModelFile& model, const FileOperator& op, size_t position
 void AbsentInputsAreOptional(const ModelFile& model) {
   ForEachOperator(model, [&](const GraphPlace& place, size_t index, const FileOperator& op) {
     for (size_t i = 0; i < op.inputs.size(); ++i) {
-      if (op.inputs[i] == kAbsent && !MayBeAbsent(model, op, i)) {
+      if (op.inputs[i] == kAbsentTensor && !MayBeAbsent(model, op, i)) {
         Refuse(place.OperatorName(index), "a tensor for input #" + std::to_string(i), "none");
       }
     }
@@ -402,7 +402,7 @@ void InputsAreKnownBefore(const ModelFile& model) {
     for (size_t i = 0; i < file_graph.operators.size(); ++i) {
       const FileOperator& op = file_graph.operators[i];
       for (size_t position = 0; position < op.inputs.size(); ++position) {
-        if (op.inputs[position] == kAbsent) continue;
+        if (op.inputs[position] == kAbsentTensor) continue;
         const auto tensor = static_cast<size_t>(op.inputs[position]);
         const int64_t writer = writers[tensor];
         if (writer >= static_cast<int64_t>(i)) {

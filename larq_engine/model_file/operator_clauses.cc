@@ -155,7 +155,7 @@ void NumericOperatorsHaveNumbers(const ModelFile& model) {
     const int kind = KindOf(model, op);
     if (kind == builtin::kCustom || IsOneOf(kind, kOfAnything)) return;
     const auto check = [&](int32_t tensor) {
-      if (tensor == kAbsent) return;
+      if (tensor == kAbsentTensor) return;
       const ElementType type = place.Graph().tensors[static_cast<size_t>(tensor)].type;
       const bool is_string = type == ElementType::kString;
       const bool is_resource = type == ElementType::kResource || type == ElementType::kVariant;
@@ -395,7 +395,7 @@ void StatesAreOfTheirLayersType(const ModelFile& model) {
     const std::vector<FileTensor>& tensors = place.Graph().tensors;
     if (tensors[static_cast<size_t>(op.inputs[0])].type != ElementType::kFloat32) return;
     for (const int32_t input : op.inputs) {
-      if (input == kAbsent) continue;
+      if (input == kAbsentTensor) continue;
       const FileTensor& state = tensors[static_cast<size_t>(input)];
       if (state.is_variable && state.type != ElementType::kFloat32) {
         Refuse(place.OperatorName(index), "a state of float32, as its input is",
@@ -483,7 +483,7 @@ void CheckFit(const GraphPlace& place, size_t index, std::span<const int32_t> ow
            std::to_string(others.size()));
   }
   for (size_t i = 0; i < own.size(); ++i) {
-    if (own[i] == kAbsent) continue;
+    if (own[i] == kAbsentTensor) continue;
     const FileTensor& a = place.Graph().tensors[static_cast<size_t>(own[i])];
     const auto other = static_cast<size_t>(others[i]);
     if (a.type != called.Graph().tensors[other].type) {
@@ -501,7 +501,7 @@ void CheckRanks(const GraphPlace& place, size_t index, std::span<const int32_t> 
                 const GraphPlace& called) {
   constexpr size_t kMaxRank = 6;
   for (size_t i = 0; i < own.size(); ++i) {
-    if (own[i] == kAbsent) continue;
+    if (own[i] == kAbsentTensor) continue;
     const size_t rank = place.Graph().tensors[static_cast<size_t>(own[i])].shape.size();
     const auto other = static_cast<size_t>(called.Graph().inputs[i]);
     if (rank > kMaxRank && rank != called.Graph().tensors[other].shape.size()) {

@@ -10,8 +10,6 @@
 
 namespace larq_engine {
 
-constexpr int32_t kAbsent = -1;
-
 // Calls check(place, index, tensor) for every tensor of the model.
 template <typename Check>
 void ForEachTensor(const ModelFile& model, Check check) {

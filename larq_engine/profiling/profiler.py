@@ -37,6 +37,7 @@ from larq_engine.profiling.whole import (
     placement_of,
 )
 from larq_engine.python.devices import CPU, HOST
+from larq_engine.python.host import NO_HOST
 from larq_engine.python.progress import count_measurements
 
 # Most bytes that the open candidates read and write; more candidates are measured in parts.
@@ -100,6 +101,11 @@ def profile(
         raise ValueError(f"rounds: expected a whole number from 1 on, got {rounds!r}")
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds >= 0:
         raise ValueError(f"seconds: expected a number from 0 on, got {seconds!r}")
+    if runtime == NO_HOST:
+        raise ValueError(
+            "runtime: expected a host to compare the engine with, got 'none'; "
+            "Interpreter(model, runtime='none').profile() times a model without one"
+        )
     sensor = None if energy_sensor is None else Path(energy_sensor)
     meter = energy.cpu_meter(sensor)
     with Interrupts() as interrupts:

@@ -39,6 +39,7 @@ class _Tensor(ctypes.Structure):
         ("open_dims", ctypes.POINTER(ctypes.c_int)),
         ("bytes", ctypes.c_size_t),
         ("data", ctypes.c_void_p),
+        ("is_constant", ctypes.c_int),
         ("scales", ctypes.c_size_t),
         ("scale", ctypes.POINTER(ctypes.c_float)),
         ("zero_point", ctypes.POINTER(ctypes.c_int)),
@@ -161,7 +162,7 @@ class EngineModel:
         return [self._call("output", number) for number in range(self._call("outputs"))]
 
     def array(self, tensor: int) -> Array:
-        """Returns a view of an input, an output or a constant, which lasts until a resize."""
+        """Returns a view of an input, an output or a constant, which a resize makes invalid."""
         found = self._call("tensor", tensor)
         if not found.data:
             raise ValueError(
@@ -169,7 +170,10 @@ class EngineModel:
                 f"got #{tensor}; allocate tensors first"
             )
         memory = (ctypes.c_char * found.bytes).from_address(found.data)
-        return np.frombuffer(memory, found.dtype).reshape(found.shape)
+        memory._model = self  # a view keeps the memory
+        view = np.frombuffer(memory, found.dtype).reshape(found.shape)
+        view.flags.writeable = not found.is_constant
+        return view
 
     def resize(self, number: int, shape: Sequence[int]) -> None:
         self._try("resize", number, (ctypes.c_int * len(shape))(*shape), len(shape))
@@ -203,7 +207,9 @@ class EngineModel:
         return []
 
     def set_device_input(self, tensor: int, address: int | None, size: int) -> None:
-        self._try("set_device_input", self._number(tensor), address, size)
+        arguments = (self._number(tensor), address, size, self._reason, len(self._reason))
+        if self._call("set_device_input", *arguments) and address is not None:
+            raise ValueError(self._reason.value.decode(errors="replace"))
 
     def set_host_input(self, tensor: int, address: int, size: int) -> bool:
         arguments = (self._number(tensor), address, size, self._reason, len(self._reason))

@@ -77,7 +77,7 @@ def import_runtime(name: str | None) -> ModuleType:
     package = "ai-edge-litert" if name is None else name.replace("_", "-")
     raise ImportError(
         f"larq_engine needs a TensorFlow Lite runtime, expected {' or '.join(wanted)}, "
-        f"got none; install one with `pip install {package}`"
+        f"got none; install one with `pip install {package}`, or try runtime='none'"
     )
 
 

@@ -28,7 +28,7 @@ size_t WriteText(char* text, size_t size, const Make& make) {
 template <typename Function>
 int ReturningErrors(char* error, size_t error_size, const Function& function) {
   const auto fail = [&](const char* reason) {
-    if (error_size > 0) std::snprintf(error, error_size, "%s", reason);
+    if (error != nullptr && error_size > 0) std::snprintf(error, error_size, "%s", reason);
     return 1;
   };
   try {

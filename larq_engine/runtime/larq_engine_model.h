@@ -26,8 +26,8 @@ enum {
   LARQ_ENGINE_INT8 = 9
 };
 
-/* An input or output. Pointers are valid until tensors are allocated or resized, or the model is
- * closed. */
+/* An input or output. An output has its true dims after tensors were allocated. Pointers are valid
+ * until tensors are allocated or resized, or the model is closed. */
 typedef struct LarqEngineTensor {
   const char* name;     /* in the model's graph */
   int tensor;           /* number in the model's graph */
@@ -35,8 +35,9 @@ typedef struct LarqEngineTensor {
   int rank;             /* number of dimensions */
   const int* dims;      /* rank sizes */
   const int* open_dims; /* rank sizes as the file declares them, -1 for open ones; may be null */
-  size_t bytes;         /* size of the data */
+  size_t bytes;         /* size of the data, for these dims */
   void* data;           /* null before tensors are allocated */
+  int is_constant;      /* not 0: the data are part of the file, and must only be read */
   /* Quantization of int8 and uint8: value = scale * (number - zero point). There are no scales, one
    * for the tensor, or one for each index of dimension scale_dim. */
   size_t scales;
@@ -84,7 +85,7 @@ LARQ_ENGINE_EXPORT int larq_engine_model_allocate(LarqEngineModel* model, char* 
                                                   size_t error_size);
 
 /* Lets runs read an input at `data`, without a copy, until it is set to null or resized. `bytes`
- * must be the input's size. */
+ * must be the input's size. `data` must be aligned as its elements are. */
 LARQ_ENGINE_EXPORT int larq_engine_model_set_input(LarqEngineModel* model, size_t input,
                                                    const void* data, size_t bytes, char* error,
                                                    size_t error_size);

@@ -1,6 +1,7 @@
 """The engine runs whole models without a host; NumPy and the hosts have the same results."""
 
 import ctypes
+import gc
 import re
 
 import numpy as np
@@ -9,7 +10,9 @@ from ai_edge_litert import schema_py_generated as schema
 
 import larq_engine
 from larq_engine.python import engine_model, library, no_host
+from larq_engine.python.device_array import DeviceArray
 from larq_engine.python.engine_model import EngineModel
+from larq_engine.python.session import InputError
 from tests.model_builder import ModelBuilder
 from tests.numpy_net import random_images, residual_net
 
@@ -235,6 +238,106 @@ def _open_in_c(opener: str, *arguments: object, signature: bytes | None = None):
     if opened:
         loaded.larq_engine_model_close(opened)
     return bool(opened), reason.value.decode()
+
+
+def _loaded():
+    _open(_adds_one())  # sets the types of the functions
+    return engine_model._load(library.delegate_path())
+
+
+def test_calls_without_a_model():
+    loaded = _loaded()
+    reason = ctypes.create_string_buffer(_REASON_BYTES)
+    assert loaded.larq_engine_model_inputs(None) == loaded.larq_engine_model_outputs(None) == 0
+    for describe in ("input", "output", "tensor"):
+        assert getattr(loaded, f"larq_engine_model_{describe}")(None, 0).rank == 0
+    for call in ("allocate", "run"):
+        assert getattr(loaded, f"larq_engine_model_{call}")(None, reason, _REASON_BYTES) == 1
+        assert reason.value == b"larq_engine: expected a model, got none"
+        assert getattr(loaded, f"larq_engine_model_{call}")(None, None, _REASON_BYTES) == 1
+    for read in ("graph", "signatures", "memory_read", "profile_read"):
+        assert getattr(loaded, f"larq_engine_model_{read}")(None, reason, _REASON_BYTES) == 0
+    loaded.larq_engine_model_profile_start(None)
+    loaded.larq_engine_model_close(None)
+
+
+def test_absent_arguments():
+    interpreter = _open(_adds_one())
+    with pytest.raises(ValueError, match="expected dimensions, got none"):
+        interpreter.model._try("resize", 0, None, 4)
+    assert _open_in_c("open_file", None) == (False, "expected the path of a model, got none")
+
+
+def test_an_input_that_is_given_and_taken_back():
+    interpreter = _open(_adds_one())
+    model = interpreter.model
+    given = np.array([[3, 4]], np.float32)
+    function = model._library.larq_engine_model_set_input
+    function.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t]
+    function.argtypes += [ctypes.c_char_p, ctypes.c_size_t]
+    assert function(model._model, 0, given.ctypes.data, 4, model._reason, _REASON_BYTES) == 1
+    assert b"expected 8 bytes for input 0, got 4" in model._reason.value
+    assert function(model._model, 0, given.ctypes.data, 8, None, 0) == 0
+    interpreter.allocate_tensors()
+    interpreter.invoke()
+    assert interpreter.get_tensor(2).tolist() == [[4, 5]]
+    assert function(model._model, 0, None, 0, None, 0) == 0
+    interpreter.set_tensor(0, np.array([[5, 6]], np.float32))
+    interpreter.invoke()
+    assert interpreter.get_tensor(2).tolist() == [[6, 7]]
+    assert given.tolist() == [[3, 4]]
+
+
+def test_data_vanish_with_a_resize():
+    interpreter = _open(_adds_one(signature=(-1, 2)))
+    interpreter.allocate_tensors()
+    interpreter.resize_tensor_input(0, (100, 2))
+    for row in interpreter.model.inputs() + interpreter.model.outputs():
+        assert not row.data
+    assert [row.bytes for row in interpreter.model.inputs()] == [800]
+    with pytest.raises(ValueError, match="allocate tensors first"):
+        interpreter.set_tensor(0, np.zeros((100, 2), np.float32))
+
+
+def test_constants_are_read_only_and_views_outlive_the_interpreter():
+    interpreter = _open(_adds_one())
+    interpreter.allocate_tensors()
+    constant, x = interpreter.tensor(1)(), interpreter.tensor(0)()
+    with pytest.raises(ValueError, match="read-only"):
+        constant[0] = 9
+    del interpreter
+    gc.collect()
+    x[0] = 7
+    assert x.tolist() == [[7, 7]]
+
+
+def test_data_of_a_gpu_are_refused_once():
+    with larq_engine.Interpreter(_adds_one(), runtime="none", device="cpu") as interpreter:
+        session = interpreter._session
+        there = DeviceArray(None, 4096, (1, 2), np.dtype(np.float32))
+        with pytest.raises(InputError, match="everything is computed on the CPU"):
+            session.run([there])
+        assert interpreter.predict(np.ones((1, 2), np.float32)).tolist() == [[2, 2]]
+
+
+def test_unpacked_weights_that_are_read_otherwise(rng):
+    """Weights that the file keeps as bits may be an output, or be read by an operator of ours."""
+    builder = ModelBuilder()
+    packed = builder.constant(rng.integers(-9, 9, 4).astype(np.int32))
+    scale = builder.constant(np.ones(1, np.float32))
+    weights = builder.tensor((4, 32), np.float32)
+    signs = builder.tensor((4, 1), np.int32)
+    x = builder.tensor((1, 2), np.float32)
+    builder.custom("LceUnpackWeights", [packed, scale], [weights], {"axis": 0})
+    builder.custom("LceQuantize", [weights], [signs])
+    content = builder.finish([x], [weights, signs])
+    interpreter = _open(content)
+    interpreter.allocate_tensors()
+    interpreter.invoke()
+    expected = interpreter.get_tensor(packed)
+    np.testing.assert_array_equal(interpreter.get_tensor(signs)[:, 0], expected)
+    bits = expected.view(np.uint32)[:, None] >> np.arange(32, dtype=np.uint32) & 1
+    np.testing.assert_array_equal(interpreter.get_tensor(weights), 1.0 - 2.0 * bits)
 
 
 def test_a_file_in_c(tmp_path):

@@ -150,6 +150,16 @@ def test_strided_slice(rng, begin, end, strides, options):
         check_equal(content, [x])
 
 
+@pytest.mark.parametrize(
+    ("begin", "options"), [(-3, {}), (2, {"beginMask": 1}), (-8, {}), (6, {}), (1, {"endMask": 1})]
+)
+def test_a_slice_of_a_length(rng, begin, options):
+    """With `offset`, the end is a distance from where the slice begins."""
+    x = _data(rng, (8,))
+    content = _model("STRIDED_SLICE", x, [_ints(begin), _ints(3), _ints(1)], offset=True, **options)
+    check_equal(content, [x])
+
+
 @pytest.mark.parametrize("axis", [0, 1, 2, -1])
 @pytest.mark.parametrize("indices", [[0], [2, 0, 2, 1], 1])
 def test_gather(rng, indices, axis):
@@ -249,6 +259,10 @@ def test_forms_that_are_refused(rng, content, text):
         (lambda x: _model("GATHER", x, [_ints(0)], axis=3), "an axis 3"),
         (lambda x: _model("UNPACK", x, outputs=2, rank=2, axis=1, num=2), "2 parts along axis 1"),
         (lambda x: _model("SQUEEZE", x, rank=2, squeezeDims=[0]), "dimensions of 1 to remove"),
+        (
+            lambda x: _model("RESIZE_NEAREST_NEIGHBOR", x[..., None], [_ints(1 << 25, 1)]),
+            "at most 16777216 places along an axis, got 33554432",
+        ),
         (lambda x: _model("BROADCAST_TO", x, [_ints(5, 3, 4)]), "dimensions of 1 or of"),
         (
             lambda x: _model("MIRROR_PAD", x, [np.array([[2, 0], [0, 0], [0, 0]], np.int32)]),

@@ -61,7 +61,7 @@ ValueLoop FloatLoop(ValueFunction function) {
         return 0.5f * x * (1 + std::tanh(kTanhScale * (x + 0.044715f * x * x * x)));
       });
     case ValueFunction::kHardSwish:
-      return Each<float>([](float x) { return x * Clamped(x + 3, 0, 6) / 6; });
+      return Each<float>([](float x) { return x * (Clamped(x + 3, 0, 6) / 6); });
     case ValueFunction::kLeakyRelu:
       return Each<float>([](float x, float alpha) { return x > 0 ? x : x * alpha; });
     case ValueFunction::kLog:

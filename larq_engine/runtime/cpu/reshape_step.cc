@@ -3,6 +3,7 @@
 
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/cpu/step_pixels.h"
+#include "larq_engine/runtime/ops/elementwise_op.h"
 
 namespace larq_engine {
 namespace {
@@ -13,8 +14,8 @@ class ReshapeStep : public Step {
 
   void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
     pixels_ = CountPixels(output.dims);
-    pixel_bytes_ = static_cast<size_t>(output.dims.back()) * element_bytes_;
-    keeps_pixels_ = inputs[0].dims.back() == output.dims.back();
+    pixel_bytes_ = static_cast<size_t>(Channels(output.dims)) * element_bytes_;
+    keeps_pixels_ = Channels(inputs[0].dims) == Channels(output.dims);
   }
 
   int64_t pixels() const override { return pixels_; }

@@ -30,11 +30,16 @@ struct OpenOptions {
 };
 
 std::unique_ptr<Model> Open(std::span<const uint8_t> bytes, const OpenOptions& options) {
+  if (options.count > 0 && (options.keys == nullptr || options.values == nullptr)) {
+    throw std::invalid_argument("larq_engine: expected " + std::to_string(options.count) +
+                                " options, got none");
+  }
   return std::make_unique<Model>(bytes, options.signature == nullptr ? "" : options.signature,
                                  ParseEngineOptions(options.keys, options.values, options.count));
 }
 
 std::vector<uint8_t> ReadFile(const char* path) {
+  if (path == nullptr) throw std::invalid_argument("expected the path of a model, got none");
   const auto fail = [&] {
     return std::runtime_error(std::string("'") + path + "': expected a file to read, got " +
                               std::strerror(errno));
@@ -64,8 +69,9 @@ LarqEngineTensor Describe(const Model& model, int tensor) {
           .rank = static_cast<int>(dims.size()),
           .dims = dims.data(),
           .open_dims = info.signature.size() == dims.size() ? info.signature.data() : nullptr,
-          .bytes = data.size(),
+          .bytes = data.data() == nullptr ? model.Bytes(tensor) : data.size(),
           .data = data.data(),
+          .is_constant = info.constant != nullptr,
           .scales = info.scales.size(),
           .scale = info.scales.data(),
           .zero_point = info.zero_points.data(),
@@ -76,6 +82,12 @@ LarqEngineTensor Describe(const Model& model, std::span<const int> tensors, size
   return index < tensors.size() ? Describe(model, tensors[index]) : LarqEngineTensor();
 }
 
+// A caller may pass on a model that could not be opened.
+Model& Opened(const LarqEngineModel* model) {
+  if (model == nullptr) throw std::invalid_argument("larq_engine: expected a model, got none");
+  return *model->model;
+}
+
 void CheckInput(const Model& model, size_t input) {
   if (input < model.inputs()) return;
   throw std::invalid_argument("larq_engine: expected one of " + std::to_string(model.inputs()) +
@@ -83,6 +95,9 @@ void CheckInput(const Model& model, size_t input) {
 }
 
 void CheckDims(const int* dims, int rank) {
+  if (dims == nullptr && rank > 0) {
+    throw std::invalid_argument("larq_engine: expected dimensions, got none");
+  }
   if (rank >= 0 && std::all_of(dims, dims + rank, [](int dim) { return dim >= 0; })) return;
   throw std::invalid_argument(
       "larq_engine: expected dimensions of at least 0, got " +
@@ -129,43 +144,51 @@ LarqEngineModel* larq_engine_model_open_file(const char* path, const char* signa
 
 void larq_engine_model_close(LarqEngineModel* model) { delete model; }
 
-size_t larq_engine_model_inputs(const LarqEngineModel* model) { return model->model->inputs(); }
-size_t larq_engine_model_outputs(const LarqEngineModel* model) { return model->model->outputs(); }
+size_t larq_engine_model_inputs(const LarqEngineModel* model) {
+  return model == nullptr ? 0 : model->model->inputs();
+}
+size_t larq_engine_model_outputs(const LarqEngineModel* model) {
+  return model == nullptr ? 0 : model->model->outputs();
+}
 
 LarqEngineTensor larq_engine_model_input(const LarqEngineModel* model, size_t index) {
+  if (model == nullptr) return {};
   return larq_engine::Describe(*model->model, model->model->graph().inputs(), index);
 }
 
 LarqEngineTensor larq_engine_model_output(const LarqEngineModel* model, size_t index) {
+  if (model == nullptr) return {};
   return larq_engine::Describe(*model->model, model->model->graph().outputs(), index);
 }
 
 int larq_engine_model_resize(LarqEngineModel* model, size_t input, const int* dims, int rank,
                              char* error, size_t error_size) {
   return larq_engine::ReturningErrors(error, error_size, [&] {
-    larq_engine::CheckInput(*model->model, input);
+    larq_engine::CheckInput(larq_engine::Opened(model), input);
     larq_engine::CheckDims(dims, rank);
     model->model->Resize(input, {dims, static_cast<size_t>(rank)});
   });
 }
 
 int larq_engine_model_allocate(LarqEngineModel* model, char* error, size_t error_size) {
-  return larq_engine::ReturningErrors(error, error_size, [&] { model->model->Allocate(); });
+  return larq_engine::ReturningErrors(error, error_size,
+                                      [&] { larq_engine::Opened(model).Allocate(); });
 }
 
 int larq_engine_model_set_input(LarqEngineModel* model, size_t input, const void* data,
                                 size_t bytes, char* error, size_t error_size) {
   return larq_engine::ReturningErrors(error, error_size, [&] {
-    larq_engine::CheckInput(*model->model, input);
+    larq_engine::CheckInput(larq_engine::Opened(model), input);
     model->model->SetInput(input, data, bytes);
   });
 }
 
 int larq_engine_model_run(LarqEngineModel* model, char* error, size_t error_size) {
-  return larq_engine::ReturningErrors(error, error_size, [&] { model->model->Run(); });
+  return larq_engine::ReturningErrors(error, error_size, [&] { larq_engine::Opened(model).Run(); });
 }
 
 LarqEngineTensor larq_engine_model_tensor(const LarqEngineModel* model, int tensor) {
+  if (model == nullptr) return {};
   const larq_engine::Model& own = *model->model;
   const bool exists = tensor >= 0 && static_cast<size_t>(tensor) < own.graph().tensors().size();
   if (!exists || own.Data(tensor).data() == nullptr) return {};
@@ -173,39 +196,42 @@ LarqEngineTensor larq_engine_model_tensor(const LarqEngineModel* model, int tens
 }
 
 size_t larq_engine_model_signatures(const LarqEngineModel* model, char* json, size_t size) {
-  return larq_engine::WriteText(json, size,
-                                [&] { return larq_engine::SignaturesJson(model->model->file()); });
+  return larq_engine::WriteText(
+      json, size, [&] { return larq_engine::SignaturesJson(larq_engine::Opened(model).file()); });
 }
 
 size_t larq_engine_model_graph(const LarqEngineModel* model, char* json, size_t size) {
-  return larq_engine::WriteText(json, size, [&] { return larq_engine::GraphJson(*model->model); });
+  return larq_engine::WriteText(json, size,
+                                [&] { return larq_engine::GraphJson(larq_engine::Opened(model)); });
 }
 
 void larq_engine_model_profile_start(LarqEngineModel* model) {
-  model->model->engine().StartProfile();
+  if (model != nullptr) model->model->engine().StartProfile();
 }
 
 size_t larq_engine_model_profile_read(LarqEngineModel* model, char* json, size_t size) {
-  return larq_engine::WriteText(
-      json, size, [&] { return larq_engine::ProfileJson(model->model->engine().StopProfile()); });
+  return larq_engine::WriteText(json, size, [&] {
+    return larq_engine::ProfileJson(larq_engine::Opened(model).engine().StopProfile());
+  });
 }
 
 size_t larq_engine_model_memory_read(LarqEngineModel* model, char* json, size_t size) {
-  return larq_engine::WriteText(
-      json, size, [&] { return larq_engine::MemoryJson(model->model->engine().Memory()); });
+  return larq_engine::WriteText(json, size, [&] {
+    return larq_engine::MemoryJson(larq_engine::Opened(model).engine().Memory());
+  });
 }
 
 int larq_engine_model_set_device_input(LarqEngineModel* model, size_t input, const void* data,
                                        size_t bytes, char* error, size_t error_size) {
   return larq_engine::ReturningErrors(error, error_size, [&] {
-    larq_engine::GiveInput(*model->model, input, data, bytes, /*is_on_device=*/true);
+    larq_engine::GiveInput(larq_engine::Opened(model), input, data, bytes, /*is_on_device=*/true);
   });
 }
 
 int larq_engine_model_set_host_input(LarqEngineModel* model, size_t input, const void* data,
                                      size_t bytes, char* error, size_t error_size) {
   return larq_engine::ReturningErrors(error, error_size, [&] {
-    larq_engine::GiveInput(*model->model, input, data, bytes, /*is_on_device=*/false);
+    larq_engine::GiveInput(larq_engine::Opened(model), input, data, bytes, /*is_on_device=*/false);
   });
 }
 

@@ -81,7 +81,8 @@ Model::Model(std::span<const uint8_t> bytes, const std::string& signature,
       graph_(file_, graph_number_),
       engine_(MakeEngine(options)),
       memory_(graph_),
-      plan_(engine_, FindPlacement(file_, options, *engine_), static_cast<int>(graph_number_)) {}
+      plan_(engine_, FindPlacement(file_, graph_number_, options, *engine_),
+            static_cast<int>(graph_number_)) {}
 
 void Model::Resize(size_t input, std::span<const int> dims) {
   is_allocated_ = false;
@@ -104,6 +105,8 @@ void Model::SetInput(size_t input, const void* data, size_t bytes) {
                   "; resize the input first");
   }
   memory_.SetData(graph_.inputs()[input], data, bytes);
+  // An input that was given before tensors were allocated has no memory of its own yet.
+  if (data == nullptr && is_allocated_) memory_.AllocateInputs(graph_.inputs());
 }
 
 void Model::Run() {

@@ -43,8 +43,13 @@ class Model {
   void Run();
 
   const std::vector<int>& Dims(int tensor) const { return memory_.dims(tensor); }
-  // Returns where a tensor lies; empty before tensors are allocated.
-  std::span<std::byte> Data(int tensor) const { return memory_.Data(tensor); }
+  // Returns the bytes of a tensor of the dimensions that are known now.
+  size_t Bytes(int tensor) const { return memory_.Bytes(tensor); }
+  // Returns where a tensor lies; empty before tensors are allocated, if it is no constant.
+  std::span<std::byte> Data(int tensor) const {
+    const bool exists = is_allocated_ || graph_.tensors()[static_cast<size_t>(tensor)].constant;
+    return exists ? memory_.Data(tensor) : std::span<std::byte>();
+  }
 
  private:
   // The inputs and outputs, which the caller reads and writes, and constants.

@@ -76,6 +76,7 @@ ModelGraph::ModelGraph(const ModelFile& file, size_t graph) : file_(file) {
   }
   for (size_t i = 0; i < read.operators.size(); ++i) Add(read.operators[i], static_cast<int>(i));
   if (!missing_.empty()) Refuse();
+  UnpackAll(outputs_);
 }
 
 void ModelGraph::Add(const FileOperator& op, int index) {
@@ -100,7 +101,10 @@ std::optional<ModelGraph::Node> ModelGraph::FindNode(const FileOperator& op, int
   for (const KnownOp& row : KnownOps()) {
     if (op.outputs.empty() || !row.IsFor(code.kind, code.custom_name.c_str())) continue;
     Node node{.op = &row, .index = index, .file = &op, .options = {}};
-    if (row.is_ours()) return node;  // `read` says what may be wrong with it
+    if (row.is_ours()) {
+      UnpackAll(op.inputs);
+      return node;  // `read` says what may be wrong with it
+    }
     const std::optional<BuiltinOptions> options =
         ReadBuiltinOptions(code.kind, op.builtin ? &*op.builtin : nullptr);
     if (!options) return std::nullopt;
@@ -122,10 +126,15 @@ bool ModelGraph::HasForm(OpForm form, const FileOperator& op, Node& node) {
     return !op.inputs.empty() && op.inputs[0] != kAbsentTensor &&
            tensors_[static_cast<size_t>(op.inputs[0])].type == ElementType::kInt8;
   }
-  for (int input : op.inputs) {
-    if (weight_bits_.contains(input)) Unpack(input);
-  }
+  UnpackAll(op.inputs);
   return true;
+}
+
+// Makes constants of those of the tensors that are weights and bits in the file.
+void ModelGraph::UnpackAll(std::span<const int> tensors) {
+  for (int tensor : tensors) {
+    if (weight_bits_.contains(tensor)) Unpack(tensor);
+  }
 }
 
 void ModelGraph::AddUnpacker(const FileOperator& op, int index) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,7 @@ class ModelGraph {
   bool HasForm(OpForm form, const FileOperator& op, Node& node);
   void AddUnpacker(const FileOperator& op, int index);
   void Unpack(int tensor);
+  void UnpackAll(std::span<const int> tensors);
   bool AddConstant(const FileOperator& op, int index);
   void SetConstant(int tensor, AlignedBuffer<uint8_t> values);
   OpName NameOf(const Node& node) const;

@@ -18,7 +18,8 @@ std::string_view FindText(const ModelFile& file) {
   return {};
 }
 
-void CheckNodes(const ModelFile& file, const Placement& placement) {
+// A graph that does not run may leave nodes with a host.
+void CheckNodes(const ModelFile& file, size_t running, const Placement& placement) {
   for (const auto& [node, place] : placement.nodes) {
     const auto graph = static_cast<size_t>(node.subgraph);
     if (graph >= file.graphs.size() ||
@@ -26,7 +27,7 @@ void CheckNodes(const ModelFile& file, const Placement& placement) {
       throw std::invalid_argument("placement: expected nodes of the model, got node " +
                                   node.Text() + "; profile the model to see its nodes");
     }
-    if (place.parts.empty()) {
+    if (graph == running && place.parts.empty()) {
       throw std::invalid_argument(
           "placement: expected a device for node " + node.Text() +
           ", got 'host', and no host runs the model; run it in one, or set placement to none");
@@ -36,8 +37,8 @@ void CheckNodes(const ModelFile& file, const Placement& placement) {
 
 }  // namespace
 
-std::shared_ptr<const Placement> FindPlacement(const ModelFile& file, const EngineOptions& options,
-                                               const Engine& engine) {
+std::shared_ptr<const Placement> FindPlacement(const ModelFile& file, size_t graph,
+                                               const EngineOptions& options, const Engine& engine) {
   std::shared_ptr<const Placement> found = engine.placement();
   const std::string_view text = FindText(file);
   if (!options.placement && !text.empty()) {
@@ -45,7 +46,7 @@ std::shared_ptr<const Placement> FindPlacement(const ModelFile& file, const Engi
         MakePlacement(ParsePlacement(text, "the model's placement", options.device), options.device,
                       engine.executors()));
   }
-  CheckNodes(file, *found);
+  CheckNodes(file, graph, *found);
   return found;
 }
 

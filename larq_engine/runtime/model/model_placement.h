@@ -2,6 +2,7 @@
 #ifndef LARQ_ENGINE_RUNTIME_MODEL_MODEL_PLACEMENT_H_
 #define LARQ_ENGINE_RUNTIME_MODEL_MODEL_PLACEMENT_H_
 
+#include <cstddef>
 #include <memory>
 
 #include "larq_engine/model_file/model_file.h"
@@ -12,10 +13,10 @@
 namespace larq_engine {
 
 // Returns the options' placement or, if they have none, that of the file. Throws
-// std::invalid_argument if it names an operator that the model does not have, or leaves one with a
-// host.
-std::shared_ptr<const Placement> FindPlacement(const ModelFile& file, const EngineOptions& options,
-                                               const Engine& engine);
+// std::invalid_argument if it names an operator that the model does not have, or leaves one of the
+// graph with a host.
+std::shared_ptr<const Placement> FindPlacement(const ModelFile& file, size_t graph,
+                                               const EngineOptions& options, const Engine& engine);
 
 }  // namespace larq_engine
 

@@ -19,8 +19,8 @@ class ConstantValues {
   ConstantValues(const void* constant, size_t bytes, size_t alignment = alignof(T))
       : data_(static_cast<const T*>(constant)) {
     if (reinterpret_cast<uintptr_t>(constant) % alignment == 0) return;
-    copy_ = std::make_shared<std::vector<T>>(bytes / sizeof(T));
-    std::memcpy(copy_->data(), constant, copy_->size() * sizeof(T));
+    copy_ = std::make_shared<std::vector<T>>((bytes + sizeof(T) - 1) / sizeof(T));
+    std::memcpy(copy_->data(), constant, bytes);
     data_ = copy_->data();
   }
 

@@ -3,6 +3,7 @@
 #define LARQ_ENGINE_RUNTIME_OPS_DENSE_OP_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct DenseShape {
 
   TensorShape Output(const TensorShape& input) const;
 
+  // If dimensions are kept, an input of one dimension is a row.
+  std::optional<size_t> RankOfRows() const { return keeps_dims ? 2 : 1; }
+
   // Tells whether there are as few weights as in a gate.
   bool HasFewWeights() const { return int64_t{depth} * units <= kFewWeights; }
 
@@ -30,8 +34,6 @@ struct DenseShape {
 };
 
 struct DenseOp : DenseShape {
-  static constexpr size_t kRankOfRows = 1;
-
   Activation activation;
   ConstantValues<float> weights;  // [units][depth]
   std::vector<float> bias;        // one for each unit

@@ -3,6 +3,7 @@
 #define LARQ_ENGINE_RUNTIME_OPS_INT8_DENSE_OP_H_
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include "larq_engine/runtime/ops/dense_op.h"
@@ -11,13 +12,12 @@
 namespace larq_engine {
 
 struct Int8DenseOp {
-  static constexpr size_t kRankOfRows = 1;
-
   DenseShape shape;
   Int8Conv2dOp conv;  // 1x1, over a line of pixels, which are the rows
 
   static bool CanClaim(const OpInfo& op);
   static Int8DenseOp Read(const OpInfo& op);
+  std::optional<size_t> RankOfRows() const { return shape.RankOfRows(); }
   TensorShape Shape(std::span<const TensorShape> inputs) const { return shape.Output(inputs[0]); }
 };
 

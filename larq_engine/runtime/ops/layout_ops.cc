@@ -85,7 +85,7 @@ TensorShape PadOp::Shape(std::span<const TensorShape> inputs) const {
 
 bool ReshapeOp::CanClaim(const OpInfo& op) {
   if (op.inputs.size() != 2 || !IsMovable(op.inputs[0]) || !IsMovable(op.output) ||
-      op.output.type != op.inputs[0].type) {
+      op.output.type != op.inputs[0].type || op.inputs[1].dims.size() != 1) {
     return false;
   }
   const std::vector<int> dims = ReadInts(op.inputs[1]);

@@ -43,9 +43,18 @@ View Whole(const std::vector<int>& dims) {
   return view;
 }
 
+// Limits a list of places, which is made before the output is known to fit into memory. No image
+// has more pixels in a line.
+constexpr int64_t kMostPlaces = 1 << 24;
+
 // The places of an axis whose index i has the input's index at(i).
 template <typename At>
 Axis Mapped(int64_t count, int64_t stride, const At& at) {
+  if (count > kMostPlaces) {
+    throw OpError("output: expected at most " + std::to_string(kMostPlaces) +
+                  " places along an axis, got " + std::to_string(count) +
+                  "; the file is corrupted, or an input was resized too far");
+  }
   Axis axis{.count = count, .stride = stride};
   axis.places.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) axis.places.push_back(at(i) * stride);
@@ -146,7 +155,10 @@ void AddCut(const Cut& cut, const Axis& axis, const std::vector<int>& dims, View
     return is_open ? open : std::clamp(index, std::min(low, high), high);
   };
   const int64_t begin = bound(cut.begin, cut.from_start, cut.stride < 0 ? high : low);
-  const int64_t end = bound(cut.end, cut.to_end, cut.stride < 0 ? low : high);
+  int64_t end = bound(cut.end, cut.to_end, cut.stride < 0 ? low : high);
+  if (cut.end_is_length && !cut.to_end) {
+    end = std::clamp(begin + cut.end, std::min(low, high), high);
+  }
   const int64_t span = cut.stride < 0 ? begin - end : end - begin;
   const int64_t step = std::abs(int64_t{cut.stride});
   const int64_t count = std::max<int64_t>((span + step - 1) / step, 0);
@@ -295,14 +307,13 @@ std::optional<std::vector<Cut>> ReadCuts(const OpInfo& op) {
     } else {
       const bool is_one = has(options.shrink_axis_mask, i);
       if (strides[i] == 0 || (is_one && strides[i] < 0)) return std::nullopt;
-      const int64_t last = options.offset ? int64_t{begin[i]} + end[i] : end[i];
-      if (last != static_cast<int>(last)) return std::nullopt;
       cuts.push_back({.kind = is_one ? Cut::kOne : Cut::kRange,
                       .begin = begin[i],
-                      .end = static_cast<int>(last),
+                      .end = end[i],
                       .stride = strides[i],
                       .from_start = has(options.begin_mask, i),
-                      .to_end = has(options.end_mask, i)});
+                      .to_end = has(options.end_mask, i),
+                      .end_is_length = options.offset});
       // Index 0 is meant, as in NumPy's x[None:1].
       if (is_one && has(options.begin_mask, i)) cuts.back().begin = 0;
     }
@@ -321,7 +332,7 @@ std::optional<ViewOp> TryRead(const OpInfo& op, ViewOp::Form form) {
                             : 2;
   if (op.inputs.size() != inputs || !op.inputs[0].present || op.inputs[0].constant != nullptr ||
       op.inputs[0].dims.size() > ViewOp::kMaxDims || op.output.type != op.inputs[0].type ||
-      ElementBytes(op.output.type) == 0) {
+      ElementBytes(op.output.type) == 0 || ElementBytes(op.output.type) > sizeof(uint64_t)) {
     return std::nullopt;
   }
   const FileOptions& options = op.builtin_options.file;
@@ -329,7 +340,10 @@ std::optional<ViewOp> TryRead(const OpInfo& op, ViewOp::Form form) {
   if (inputs == 2) {
     const bool are_ints = op.inputs[1].present && op.inputs[1].constant != nullptr &&
                           op.inputs[1].type == ElementType::kInt32;
-    if (!are_ints) return std::nullopt;
+    // Hosts read the options of a RESHAPE whose shape is not a vector.
+    if (!are_ints || (form == ViewOp::kReshape && op.inputs[1].dims.size() != 1)) {
+      return std::nullopt;
+    }
     read.numbers = ReadInts(op.inputs[1]);
   }
   const size_t rank = op.inputs[0].dims.size(), numbers = read.numbers.size();
@@ -453,7 +467,7 @@ TensorShape ViewOp::Shape(std::span<const TensorShape> inputs) const {
 
 bool ViewOp::MixesSamples() const {
   const bool keeps = form == kResizeNearest || form == kDepthToSpace || form == kSpaceToDepth ||
-                     (form == kTranspose && numbers[0] == 0);
+                     (form == kTranspose && !numbers.empty() && numbers[0] == 0);
   return !keeps;
 }
 

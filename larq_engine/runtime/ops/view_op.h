@@ -38,10 +38,11 @@ struct ViewOp {
     enum Kind : uint8_t { kRange, kWhole, kNew, kOne };
     Kind kind = kRange;
     int begin = 0;
-    int end = 0;
+    int end = 0;  // or, if `end_is_length`, how far it is from the begin
     int stride = 1;
     bool from_start = false;  // `begin` does not count
     bool to_end = false;      // `end` does not count
+    bool end_is_length = false;
   };
 
   // A dimension of the elements in the order of the output: places in the input, counted in
