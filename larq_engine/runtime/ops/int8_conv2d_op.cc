@@ -45,6 +45,7 @@ bool IsConv(const OpInfo& op, Int8Conv2dOp::Form form) {
   if (form == Int8Conv2dOp::kDepthwise) {
     return filter[0] == 1 && filter[3] % channels == 0 && IsInt8Layer(op, filter[3], 3);
   }
+  if (form == Int8Conv2dOp::kUsual) return channels == filter[3] && IsInt8Layer(op, filter[0]);
   return channels % filter[3] == 0 && filter[0] % (channels / filter[3]) == 0 &&
          IsInt8Layer(op, filter[0]);
 }
@@ -62,7 +63,8 @@ bool Int8Conv2dOp::CanClaimAny(const OpInfo& op, Form form) { return IsConv(op, 
 
 Int8Conv2dSpec Int8Conv2dOp::Spec(const OpInfo& op, Form form) {
   const std::vector<int>& filter = op.inputs[1].dims;
-  const int channels = op.inputs[0].dims[3];
+  // In a host the input may have been resized to other channels by now.
+  const int channels = form == kUsual ? filter[3] : op.inputs[0].dims[3];
   const bool is_depthwise = form == kDepthwise;
   return {.in_channels = channels,
           .out_channels = is_depthwise ? filter[3] : filter[0],

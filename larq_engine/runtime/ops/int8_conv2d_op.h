@@ -15,7 +15,9 @@ namespace larq_engine {
 struct OpInfo;
 
 struct Int8Conv2dOp {
-  enum Form : uint8_t { kUsual, kDepthwise };
+  // Models without a host have the latter two. Their groups follow from the channels of the input
+  // in the file.
+  enum Form : uint8_t { kUsual, kGrouped, kDepthwise };
 
   Int8Conv2dSpec spec;
   Form form = kUsual;

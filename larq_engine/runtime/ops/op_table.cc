@@ -239,7 +239,7 @@ constexpr KnownOp kOps[] = {
     LeftToHosts<FloatsToBytesOp>("QUANTIZE", builtin::kQuantize),
     FormLeftToHosts<ByteTableOp::ReadRescale, ByteTableOp::CanClaimRescale>("QUANTIZE",
                                                                             builtin::kQuantize),
-    FormLeftToHosts<Int8Conv2dOp::Read, Int8Conv2dOp::CanClaimAny, Int8Conv2dOp::kUsual>(
+    FormLeftToHosts<Int8Conv2dOp::Read, Int8Conv2dOp::CanClaimAny, Int8Conv2dOp::kGrouped>(
         "CONV_2D", builtin::kConv2d),
     FormLeftToHosts<Int8Conv2dOp::Read, Int8Conv2dOp::CanClaimAny, Int8Conv2dOp::kDepthwise>(
         "DEPTHWISE_CONV_2D", builtin::kDepthwiseConv2d),
