@@ -11,7 +11,7 @@ from larq_engine.python import library
 from larq_engine.python.tensors import Array, Shape
 
 # Numbers of types in .tflite files, in the order of the schema, as NumPy knows them.
-_DTYPES = {
+DTYPES: Mapping[int, type[np.generic]] = {
     0: np.float32,
     1: np.float16,
     2: np.int32,
@@ -52,7 +52,7 @@ class _Tensor(ctypes.Structure):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return np.dtype(_DTYPES[self.type])
+        return np.dtype(DTYPES[self.type])
 
 
 _TEXT = (ctypes.c_char_p, ctypes.c_size_t)

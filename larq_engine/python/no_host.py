@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from larq_engine.python.engine_model import EngineModel
+from larq_engine.python.engine_model import DTYPES, EngineModel
 from larq_engine.python.model_file import read_model
 from larq_engine.python.tensors import Array
 
@@ -166,10 +166,7 @@ class Interpreter:
 
 def _scalar_type(name: str) -> type[Any]:
     """Returns NumPy's type of a name; that of bytes for a type that NumPy lacks."""
-    try:
-        return np.dtype(name).type
-    except TypeError:
-        return np.bytes_
+    return {np.dtype(known).name: known for known in DTYPES.values()}.get(name, np.bytes_)
 
 
 def _details(tensor: Any) -> dict[str, Any]:

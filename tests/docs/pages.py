@@ -152,6 +152,7 @@ QUICK = [
         "file.write_bytes(file.read_bytes()[:16384])",
         error="ValueError: model 'model.tflite' (16384 bytes): expected ",
     ),
+    Snippet("docs/without_a_host.md", 0, _EXAMPLE, last_lines="assert scores.shape == (8, 10)"),
     Snippet(
         "docs/scale_out.md", 0, _EXAMPLE, last_lines="assert result['scores'].shape == (8, 10)"
     ),

@@ -228,7 +228,8 @@ def test_batches_are_multiples_of_the_models():
         ({"seconds": "2"}, "seconds: expected a number from 0 on, got '2'"),
         ({"seconds": float("nan")}, "seconds: expected a number from 0 on, got nan"),
         ({"rounds": 1.5}, "rounds: expected a whole number from 1 on, got 1.5"),
-        ({"runtime": "none"}, "runtime: expected one of"),
+        ({"runtime": "none"}, "runtime: expected a host to compare the engine with, got 'none'"),
+        ({"runtime": "onnx"}, "runtime: expected one of .*, got 'onnx'"),
         ({"energy_sensor": "no_such_file"}, "energy 'no_such_file': expected a sensor's file"),
     ],
 )
