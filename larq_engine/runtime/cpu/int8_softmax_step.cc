@@ -1,5 +1,6 @@
 // SOFTMAX of the host on int8. A plain loop computes it, in the order of the host's sums.
 #include <algorithm>
+#include <cmath>
 
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/cpu/step_pixels.h"
@@ -30,7 +31,7 @@ class Int8SoftmaxStep : public Step {
 
  private:
   int8_t* RunRow(const int8_t* in, int8_t* out) const {
-    const int32_t largest = *std::max_element(in, in + channels_);
+    const int8_t largest = *std::max_element(in, in + channels_);
     const auto exponential = [&](int8_t value) {
       return op_.exponentials[static_cast<size_t>(largest - value)];
     };
@@ -39,7 +40,7 @@ class Int8SoftmaxStep : public Step {
     constexpr float kStep = 0x1p-8f;
     const float factor = 1 / (sum * kStep);
     return std::transform(in, in + channels_, out, [&](int8_t value) {
-      const auto steps = static_cast<int32_t>(exponential(value) * factor + 0.5f);
+      const auto steps = static_cast<int32_t>(std::floor(exponential(value) * factor + 0.5f));
       return static_cast<int8_t>(std::min(steps - 128, 127));
     });
   }

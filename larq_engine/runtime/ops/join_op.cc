@@ -61,9 +61,9 @@ TensorShape JoinOp::Shape(std::span<const TensorShape> shapes) const {
   int64_t size = 0;
   for (const TensorShape& shape : shapes) {
     CountElements(shape.dims, shape.dims.size());
-    std::vector<int> others = shape.dims, expected = dims;
-    if (!adds_axis && others.size() == expected.size()) others[at] = expected[at];
-    if (others != expected) {
+    std::vector<int> others = shape.dims;
+    if (!adds_axis && others.size() == dims.size()) others[at] = dims[at];
+    if (others != dims) {
       throw OpError("inputs: expected shapes that can be joined along axis " + std::to_string(at) +
                     ", got " + DimsString(dims) + " and " + DimsString(shape.dims) +
                     "; resize all inputs of the model alike");
