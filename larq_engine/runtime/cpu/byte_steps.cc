@@ -35,11 +35,11 @@ class FloatsToBytesStep : public BytesStep {
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
            void* output) const override {
     const auto* in = static_cast<const float*>(inputs[0]);
-    const auto [steps, limits, zero_point] = op_;
-    std::transform(in, in + Values(range), static_cast<int8_t*>(output), [&](float value) {
-      value *= steps;
-      value = value < limits.max ? value : limits.max;  // also if it is NaN
-      return RoundToInt8(value, limits, zero_point);
+    const FloatsToBytesOp op = op_;  // a copy stays in registers
+    std::transform(in, in + Values(range), static_cast<int8_t*>(output), [&op](float value) {
+      value *= op.steps;
+      value = value < op.range.max ? value : op.range.max;  // also if it is NaN
+      return RoundToInt8(value, op.range, op.zero_point);
     });
   }
 

@@ -38,7 +38,7 @@ class Int8BinaryStep : public Step {
 
  private:
   void Compute(const int8_t* a, const int8_t* b, int8_t* out) const {
-    const auto [zero_a, zero_b] = op_.zero_points;
+    const int32_t zero_a = op_.zero_points[0], zero_b = op_.zero_points[1];
     if (op_.kind == Int8BinaryOp::kMultiply) {
       ForEachPair(a, b, out, [&](int32_t value_a, int32_t value_b) {
         const auto product = static_cast<float>((value_a - zero_a) * (value_b - zero_b));
@@ -46,7 +46,7 @@ class Int8BinaryStep : public Step {
       });
       return;
     }
-    const auto [of_a, of_b] = op_.parts.of_step;
+    const int32_t of_a = op_.parts.of_step[0], of_b = op_.parts.of_step[1];
     const int shift = op_.parts.shift;
     const auto lowest = static_cast<int32_t>(op_.range.min);
     const auto highest = static_cast<int32_t>(op_.range.max);
