@@ -404,6 +404,13 @@ def test_softmax(rng, shape, beta):
     _refused(_model("SOFTMAX", [_quantized(rng, shape)], {**y, "zero_point": 0}), "SOFTMAX")
 
 
+def test_softmax_of_a_scalar_is_refused(rng):
+    """A file may leave the output's rank open, and an input may be resized to any."""
+    source, y = _quantized(rng, (1, 4)), _quantized(rng, (), scale=2.0**-8, zero_point=-128)
+    with pytest.raises(ValueError, match="at least 1 dimension, got a scalar"):
+        run_alone(_model("SOFTMAX", [source], y, beta=1.0), [np.array(3, np.int8)])
+
+
 # Padding.
 
 

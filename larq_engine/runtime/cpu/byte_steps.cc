@@ -13,7 +13,7 @@ class BytesStep : public Step {
  public:
   void Resize(std::span<const TensorShape>, const TensorShape& output) override {
     pixels_ = CountPixels(output.dims);
-    channels_ = output.dims.empty() ? 1 : output.dims.back();
+    channels_ = Channels(output.dims);
   }
   int64_t pixels() const override { return pixels_; }
   bool pixelwise() const override { return true; }

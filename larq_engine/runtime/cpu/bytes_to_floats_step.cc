@@ -11,7 +11,7 @@ class BytesToFloatsStep : public Step {
       : op_(op), ops_(kernels.pixel_ops) {}
 
   void Resize(std::span<const TensorShape>, const TensorShape& output) override {
-    channels_ = output.dims.back();
+    channels_ = Channels(output.dims);
     pixels_ = CountPixels(output.dims);
   }
   int64_t pixels() const override { return pixels_; }

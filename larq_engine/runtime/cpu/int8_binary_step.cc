@@ -16,7 +16,7 @@ class Int8BinaryStep : public Step {
 
   void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
     pixels_ = CountPixels(output.dims);
-    channels_ = output.dims.empty() ? 1 : static_cast<size_t>(output.dims.back());
+    channels_ = static_cast<size_t>(Channels(output.dims));
     const auto dims = op_.OperandDims(inputs);
     for (size_t i : {0, 1}) operand_pixels_[i] = BroadcastPixels(dims[i], output.dims);
   }

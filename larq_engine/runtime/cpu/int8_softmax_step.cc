@@ -13,7 +13,7 @@ class Int8SoftmaxStep : public Step {
   explicit Int8SoftmaxStep(const Int8SoftmaxOp& op) : op_(op) {}
 
   void Resize(std::span<const TensorShape>, const TensorShape& output) override {
-    channels_ = output.dims.back();
+    channels_ = Channels(output.dims);
     pixels_ = CountPixels(output.dims);
   }
 

@@ -3,7 +3,6 @@
 
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/cpu/step_pixels.h"
-#include "larq_engine/runtime/ops/elementwise_op.h"
 
 namespace larq_engine {
 namespace {

@@ -11,7 +11,7 @@ class SoftmaxStep : public Step {
       : ops_(kernels.pixel_ops), beta_(op.beta) {}
 
   void Resize(std::span<const TensorShape>, const TensorShape& output) override {
-    channels_ = static_cast<size_t>(output.dims.back());
+    channels_ = static_cast<size_t>(Channels(output.dims));
     rows_ = CountPixels(output.dims);
   }
   int64_t pixels() const override { return rows_; }

@@ -37,8 +37,6 @@ bool IsChannelConstant(const TensorInfo& constant, const TensorInfo& data) {
 
 }  // namespace
 
-int Channels(const std::vector<int>& dims) { return dims.empty() ? 1 : dims.back(); }
-
 bool BinaryOp::CanClaim(const OpInfo& op) {
   if (!IsFloatOp(op, 2) || !op.builtin_options.activation.has_value()) return false;
   const TensorInfo& a = op.inputs[0];

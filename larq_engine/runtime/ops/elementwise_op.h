@@ -75,9 +75,6 @@ struct UnaryOp {
   TensorShape Shape(std::span<const TensorShape> inputs) const;
 };
 
-// Returns the size of the last dimension; 1 for a scalar.
-int Channels(const std::vector<int>& dims);
-
 }  // namespace larq_engine
 
 #endif  // LARQ_ENGINE_RUNTIME_OPS_ELEMENTWISE_OP_H_

@@ -14,7 +14,7 @@ bool Int8SoftmaxOp::CanClaim(const OpInfo& op) {
 }
 
 Int8SoftmaxOp Int8SoftmaxOp::Read(const OpInfo& op) {
-  const float step = -op.inputs[0].scales[0] * op.builtin_options.beta;
+  const float step = -op.inputs[0].scales[0] * op.builtin_options.file.beta;
   Int8SoftmaxOp read;
   for (size_t i = 0; i < read.exponentials.size(); ++i) {
     read.exponentials[i] = std::exp(step * static_cast<float>(i));
@@ -23,6 +23,7 @@ Int8SoftmaxOp Int8SoftmaxOp::Read(const OpInfo& op) {
 }
 
 TensorShape Int8SoftmaxOp::Shape(std::span<const TensorShape> inputs) const {
+  CheckHasChannels(inputs[0].dims);
   return AsInput(inputs[0]);
 }
 

@@ -54,6 +54,12 @@ void CheckRank(const std::vector<int>& dims, const char* role, size_t expected) 
   }
 }
 
+void CheckHasChannels(const std::vector<int>& dims) {
+  if (dims.empty()) {
+    throw OpError("input: expected at least 1 dimension, got a scalar; re-convert the model");
+  }
+}
+
 bool IsFloat(const TensorInfo& tensor) {
   const bool open_channels = !tensor.signature.empty() && tensor.signature.back() < 0;
   return tensor.present && tensor.type == ElementType::kFloat32 && !tensor.dims.empty() &&

@@ -20,6 +20,8 @@ void CheckInputCount(const OpInfo& op, size_t expected);
 void CheckType(const TensorInfo& tensor, const char* role,
                std::initializer_list<ElementType> expected);
 void CheckRank(const std::vector<int>& dims, const char* role, size_t expected);
+// Checks that the input is no scalar.
+void CheckHasChannels(const std::vector<int>& dims);
 
 // For operators of the host. IsFloat tells whether a tensor is of floats and the file states its
 // number of channels (an open number is declared as 1). IsFloatData tells whether such a tensor is

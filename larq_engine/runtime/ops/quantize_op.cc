@@ -44,12 +44,6 @@ void ReadLimits(const OpInfo& op, int64_t bits, QuantizeOp& read) {
   CheckRise(read.plane_limits, static_cast<size_t>(read.limit_channels));
 }
 
-void CheckHasChannels(const std::vector<int>& dims) {
-  if (dims.empty()) {
-    throw OpError("input: expected at least 1 dimension, got a scalar; re-convert the model");
-  }
-}
-
 }  // namespace
 
 QuantizeOp QuantizeOp::Read(const OpInfo& op) {

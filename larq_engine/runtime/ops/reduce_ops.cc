@@ -54,7 +54,8 @@ bool MeanOp::CanClaim(const OpInfo& op) {
 
 MeanOp MeanOp::Read(const OpInfo& op) {
   const Range range = *FindRun(op.inputs[1], op.inputs[0].dims.size());
-  return {.first = range.first, .last = range.last, .keeps_dims = op.builtin_options.keep_dims};
+  return {
+      .first = range.first, .last = range.last, .keeps_dims = op.builtin_options.file.keep_dims};
 }
 
 TensorShape MeanOp::Shape(std::span<const TensorShape> inputs) const {
@@ -88,9 +89,10 @@ Window2d MeanOp::Window(const std::vector<int>& image) { return {.height = {.tap
 
 bool SoftmaxOp::CanClaim(const OpInfo& op) { return IsOpOfFloatData(op, 1); }
 
-SoftmaxOp SoftmaxOp::Read(const OpInfo& op) { return {.beta = op.builtin_options.beta}; }
+SoftmaxOp SoftmaxOp::Read(const OpInfo& op) { return {.beta = op.builtin_options.file.beta}; }
 
 TensorShape SoftmaxOp::Shape(std::span<const TensorShape> inputs) const {
+  CheckHasChannels(inputs[0].dims);
   return AsInput(inputs[0]);
 }
 

@@ -35,6 +35,8 @@ int64_t CountElements(const std::vector<int>& dims, size_t count) {
   return elements;
 }
 
+int Channels(const std::vector<int>& dims) { return dims.empty() ? 1 : dims.back(); }
+
 namespace {
 
 constexpr int64_t kMostProducts = std::numeric_limits<int64_t>::max();

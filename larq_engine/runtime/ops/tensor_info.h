@@ -32,6 +32,9 @@ std::string DimsString(const std::vector<int>& dims);
 // Returns the product of dims[0, count). Throws OpError if it exceeds what memory could hold.
 int64_t CountElements(const std::vector<int>& dims, size_t count);
 
+// Returns the size of the last dimension; 1 for a scalar.
+int Channels(const std::vector<int>& dims);
+
 // CountProducts returns how many products `values` sums of `depth` products have; AddProducts adds
 // two such numbers. Both return the greatest number if the result exceeds it.
 int64_t CountProducts(int64_t values, int64_t depth);
