@@ -3,6 +3,7 @@
 #include <cstring>
 #include <optional>
 
+#include "larq_engine/runtime/ops/axes.h"
 #include "larq_engine/runtime/ops/op_checks.h"
 #include "larq_engine/runtime/ops/op_error.h"
 #include "larq_engine/runtime/ops/value_types.h"
@@ -40,13 +41,12 @@ ArgMaxOp ArgMaxOp::Read(const OpInfo& op, Form form) {
 }
 
 size_t ArgMaxOp::AxisOf(const std::vector<int>& dims) const {
-  const auto rank = static_cast<int64_t>(dims.size());
-  const int64_t index = axis < 0 ? axis + rank : axis;
-  if (index < 0 || index >= rank || dims[static_cast<size_t>(index)] == 0) {
+  const std::optional<size_t> found = AxisFromFront(axis, dims.size());
+  if (!found || dims[*found] == 0) {
     throw OpError("input: expected a shape with values along axis " + std::to_string(axis) +
                   ", got " + DimsString(dims) + "; resize the input to what the model takes");
   }
-  return static_cast<size_t>(index);
+  return *found;
 }
 
 TensorShape ArgMaxOp::Shape(std::span<const TensorShape> inputs) const {

@@ -1,7 +1,9 @@
 #include "larq_engine/runtime/ops/int8_mean_op.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "larq_engine/runtime/ops/axes.h"
 #include "larq_engine/runtime/ops/op_checks.h"
 #include "larq_engine/runtime/ops/op_error.h"
 #include "larq_engine/runtime/ops/quantized_tensor.h"
@@ -13,9 +15,9 @@ namespace {
 std::vector<bool> ReadAxes(const TensorInfo& axes, size_t rank) {
   std::vector<bool> is_axis(rank);
   for (int axis : ReadInts(axes)) {
-    const auto dim = static_cast<size_t>(axis < 0 ? axis + static_cast<int>(rank) : axis);
-    if (dim >= rank) return {};
-    is_axis[dim] = true;
+    const std::optional<size_t> found = AxisFromFront(axis, rank);
+    if (!found) return {};
+    is_axis[*found] = true;
   }
   return is_axis;
 }
@@ -31,7 +33,7 @@ bool Int8MeanOp::CanClaim(const OpInfo& op) {
 Int8MeanOp Int8MeanOp::Read(const OpInfo& op) {
   const TensorInfo& input = op.inputs[0];
   return {.is_mean = ReadAxes(op.inputs[1], input.dims.size()),
-          .keeps_dims = op.builtin_options.keep_dims,
+          .keeps_dims = op.builtin_options.file.keep_dims,
           .ratio = input.scales[0] / op.output.scales[0],
           .in_zero_point = ZeroPointOf(input),
           .zero_point = ZeroPointOf(op.output)};
@@ -41,15 +43,13 @@ TensorShape Int8MeanOp::Shape(std::span<const TensorShape> inputs) const {
   const std::vector<int>& dims = inputs[0].dims;
   CheckRank(dims, "input", is_mean.size());
   CountElements(dims, dims.size());
-  TensorShape output;
   for (size_t i = 0; i < dims.size(); ++i) {
     if (is_mean[i] && dims[i] == 0) {
       throw OpError("input: expected values to take the mean of, got shape " + DimsString(dims) +
                     "; resize the input to what the model takes");
     }
-    if (!is_mean[i] || keeps_dims) output.dims.push_back(is_mean[i] ? 1 : dims[i]);
   }
-  return output;
+  return {.dims = ReducedDims(dims, is_mean, keeps_dims)};
 }
 
 }  // namespace larq_engine

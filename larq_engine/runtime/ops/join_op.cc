@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <string>
 
+#include "larq_engine/runtime/ops/axes.h"
 #include "larq_engine/runtime/ops/op.h"
 #include "larq_engine/runtime/ops/op_checks.h"
 #include "larq_engine/runtime/ops/op_error.h"
@@ -46,12 +48,12 @@ std::vector<size_t> JoinOp::DataInputs() const {
 }
 
 size_t JoinOp::AxisOf(size_t rank) const {
-  const int found = axis < 0 ? axis + static_cast<int>(rank) : axis;
-  if (found < 0 || static_cast<size_t>(found) >= rank) {
+  const std::optional<size_t> found = AxisFromFront(axis, rank);
+  if (!found) {
     throw OpError("expected an axis of " + std::to_string(rank) + " dimensions, got " +
                   std::to_string(axis) + "; the file is corrupted");
   }
-  return static_cast<size_t>(found);
+  return *found;
 }
 
 TensorShape JoinOp::Shape(std::span<const TensorShape> shapes) const {

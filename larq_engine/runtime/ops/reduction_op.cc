@@ -1,7 +1,9 @@
 #include "larq_engine/runtime/ops/reduction_op.h"
 
+#include <optional>
 #include <string>
 
+#include "larq_engine/runtime/ops/axes.h"
 #include "larq_engine/runtime/ops/op_checks.h"
 #include "larq_engine/runtime/ops/op_error.h"
 
@@ -27,14 +29,14 @@ ReductionOp ReductionOp::Read(const OpInfo& op, Kind kind) {
 }
 
 std::vector<bool> ReductionOp::Reduced(const std::vector<int>& dims) const {
-  const auto rank = static_cast<int>(dims.size());
   std::vector<bool> reduced(dims.size());
   for (const int axis : axes) {
-    if (axis < -rank || axis >= rank) {
+    const std::optional<size_t> found = AxisFromFront(axis, dims.size());
+    if (!found) {
       throw OpError("input: expected an axis " + std::to_string(axis) + ", got shape " +
                     DimsString(dims) + "; resize the input to what the model takes");
     }
-    reduced[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = true;
+    reduced[*found] = true;
   }
   return reduced;
 }
@@ -42,14 +44,7 @@ std::vector<bool> ReductionOp::Reduced(const std::vector<int>& dims) const {
 TensorShape ReductionOp::Shape(std::span<const TensorShape> inputs) const {
   const std::vector<int>& dims = inputs[0].dims;
   CountElements(dims, dims.size());
-  const std::vector<bool> reduced = Reduced(dims);
-  TensorShape shape{.dims = {}};
-  for (size_t i = 0; i < dims.size(); ++i) {
-    if (!reduced[i]) shape.dims.push_back(dims[i]);
-    if (reduced[i] && keeps_dims) shape.dims.push_back(1);
-  }
-  CountElements(shape.dims, shape.dims.size());
-  return shape;
+  return AsInput({.dims = ReducedDims(dims, Reduced(dims), keeps_dims)});
 }
 
 }  // namespace larq_engine

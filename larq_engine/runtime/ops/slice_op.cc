@@ -5,6 +5,7 @@
 #include <string>
 
 #include "larq_engine/kernels/common/bits.h"
+#include "larq_engine/runtime/ops/axes.h"
 #include "larq_engine/runtime/ops/op_checks.h"
 #include "larq_engine/runtime/ops/op_error.h"
 
@@ -37,9 +38,7 @@ std::optional<SliceOp> ReadWhole(const OpInfo& op, size_t inputs, size_t data) {
 
 std::optional<size_t> ReadAxis(const TensorInfo& tensor, size_t rank) {
   const std::vector<int> values = ReadInts(tensor);
-  const auto dims = static_cast<int>(rank);
-  if (values.size() != 1 || values[0] < -dims || values[0] >= dims) return std::nullopt;
-  return static_cast<size_t>(values[0] < 0 ? values[0] + dims : values[0]);
+  return values.size() == 1 ? AxisFromFront(values[0], rank) : std::nullopt;
 }
 
 std::optional<SliceOp> ReadSplit(const OpInfo& op) {

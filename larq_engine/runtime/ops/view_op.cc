@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "larq_engine/runtime/ops/axes.h"
 #include "larq_engine/runtime/ops/layout_ops.h"
 #include "larq_engine/runtime/ops/op_checks.h"
 #include "larq_engine/runtime/ops/op_error.h"
@@ -25,11 +26,9 @@ using View = ViewOp::View;
 
 // Returns the axis counted from the front. Throws OpError if there is no such axis.
 size_t AxisOf(int axis, size_t rank, const std::vector<int>& dims) {
-  const int found = axis < 0 ? axis + static_cast<int>(rank) : axis;
-  if (found < 0 || static_cast<size_t>(found) >= rank) {
-    RefuseShape("an axis " + std::to_string(axis), dims);
-  }
-  return static_cast<size_t>(found);
+  const std::optional<size_t> found = AxisFromFront(axis, rank);
+  if (!found) RefuseShape("an axis " + std::to_string(axis), dims);
+  return *found;
 }
 
 // Views the tensor as it is.
