@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "larq_engine/kernels/common/memory_size.h"
-#include "larq_engine/kernels/common/unpack_weights.h"
 #include "larq_engine/runtime/ops/op_name.h"
 #include "larq_engine/runtime/ops/weight_bits.h"
 
@@ -17,14 +15,9 @@ constexpr size_t kReadableBytesAfter = 16;
 
 void UnpackedWeights::Unpack(const OpInfo& op) {
   const WeightBits weights = WeightBits::Read(op);
-  const bool is_int8 = op.output.type == ElementType::kInt8;
-  bytes_ = MemoryProduct(weights.packed.elements, is_int8 ? sizeof(int8_t) : sizeof(float));
+  bytes_ = weights.UnpackedBytes();
   values_ = AlignedBuffer<uint8_t>(bytes_ + kReadableBytesAfter);
-  if (is_int8) {
-    UnpackWeights(weights.packed, reinterpret_cast<int8_t*>(values_.data()));
-  } else {
-    UnpackWeights(weights.packed, reinterpret_cast<float*>(values_.data()));
-  }
+  weights.UnpackTo(values_.data());
   std::fill_n(values_.data() + bytes_, kReadableBytesAfter, uint8_t{0});
 }
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "larq_engine/kernels/common/memory_size.h"
-#include "larq_engine/kernels/common/unpack_weights.h"
 #include "larq_engine/model_file/builtin.h"
 #include "larq_engine/runtime/model/constant_floats.h"
 #include "larq_engine/runtime/ops/op_error.h"
@@ -98,17 +96,16 @@ void ModelGraph::Add(const FileOperator& op, int index) {
 // Finds the row that computes the operator's form; nothing if there is none.
 std::optional<ModelGraph::Node> ModelGraph::FindNode(const FileOperator& op, int index) {
   const FileOperatorCode& code = file_.operator_codes[op.code];
+  const std::optional<BuiltinOptions> options =
+      ReadBuiltinOptions(code.kind, op.builtin ? &*op.builtin : nullptr);
+  if (!options || op.outputs.empty()) return std::nullopt;
   for (const KnownOp& row : KnownOps()) {
-    if (op.outputs.empty() || !row.IsFor(code.kind, code.custom_name.c_str())) continue;
-    Node node{.op = &row, .index = index, .file = &op, .options = {}};
+    if (!row.IsFor(code.kind, code.custom_name.c_str())) continue;
+    Node node{.op = &row, .index = index, .file = &op, .options = *options};
     if (row.is_ours()) {
       UnpackAll(op.inputs);
       return node;  // `read` says what may be wrong with it
     }
-    const std::optional<BuiltinOptions> options =
-        ReadBuiltinOptions(code.kind, op.builtin ? &*op.builtin : nullptr);
-    if (!options) return std::nullopt;
-    node.options = *options;
     if (HasForm(row.form, op, node) && CanCompute(node)) return node;
   }
   return std::nullopt;
@@ -154,14 +151,8 @@ void ModelGraph::Unpack(int tensor) {
   const TensorInfo& made = tensors_[static_cast<size_t>(tensor)];
   if (made.constant != nullptr) return;
   const WeightBits weights = WeightBits::Read(*weight_bits_.at(tensor));
-  const bool is_int8 = made.type == ElementType::kInt8;
-  AlignedBuffer<uint8_t> values(
-      MemoryProduct(weights.packed.elements, is_int8 ? sizeof(int8_t) : sizeof(float)));
-  if (is_int8) {
-    UnpackWeights(weights.packed, reinterpret_cast<int8_t*>(values.data()));
-  } else {
-    UnpackWeights(weights.packed, reinterpret_cast<float*>(values.data()));
-  }
+  AlignedBuffer<uint8_t> values(weights.UnpackedBytes());
+  weights.UnpackTo(values.data());
   SetConstant(tensor, std::move(values));
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "larq_engine/kernels/common/bits.h"
+#include "larq_engine/kernels/common/memory_size.h"
 #include "larq_engine/runtime/ops/op_checks.h"
 #include "larq_engine/runtime/ops/op_error.h"
 
@@ -78,6 +79,7 @@ WeightBits WeightBits::Read(const OpInfo& op) {
   const std::vector<int>& dims = op.output.dims;
   const TensorInfo& scale = op.inputs[kScale];
   WeightBits read = {};
+  read.type = op.output.type;
   read.axis = static_cast<size_t>(options.Get("axis", 0, static_cast<int64_t>(dims.size()) - 1));
   PackedWeights& packed = read.packed;
   packed.elements = static_cast<size_t>(CountElements(dims, dims.size()));
@@ -93,8 +95,20 @@ WeightBits WeightBits::Read(const OpInfo& op) {
       packed.inner *= static_cast<size_t>(dims[i]);
     }
   }
-  if (op.output.type == ElementType::kInt8) CheckInt8Scales(packed, scale);
+  if (read.type == ElementType::kInt8) CheckInt8Scales(packed, scale);
   return read;
+}
+
+size_t WeightBits::UnpackedBytes() const {
+  return MemoryProduct(packed.elements, ElementBytes(type));
+}
+
+void WeightBits::UnpackTo(uint8_t* out) const {
+  if (type == ElementType::kInt8) {
+    UnpackWeights(packed, reinterpret_cast<int8_t*>(out));
+  } else {
+    UnpackWeights(packed, reinterpret_cast<float*>(out));
+  }
 }
 
 }  // namespace larq_engine

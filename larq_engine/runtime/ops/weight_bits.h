@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "larq_engine/kernels/common/unpack_weights.h"
+#include "larq_engine/model_file/element_type.h"
 #include "larq_engine/runtime/ops/constant_values.h"
 
 namespace larq_engine {
@@ -17,9 +18,14 @@ struct WeightBits {
   ConstantValues<float> scale;
   PackedWeights packed;  // refers to the two above
   size_t axis;           // axis that the scales belong to, if there are several
+  ElementType type;      // the type of the unpacked weights: float32 or int8
 
   // Throws OpError.
   static WeightBits Read(const OpInfo& op);
+
+  // Throws std::bad_alloc if no memory could hold the unpacked weights.
+  size_t UnpackedBytes() const;
+  void UnpackTo(uint8_t* out) const;
 };
 
 }  // namespace larq_engine
