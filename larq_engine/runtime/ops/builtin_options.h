@@ -17,20 +17,14 @@ struct StridedSliceMasks {
 };
 
 struct BuiltinOptions {
-  FileOptions file = {};                                     // all of them, unchecked
-  std::optional<Activation> activation = Activation::kNone;  // empty if unknown to us
-  int axis = 0;                                              // for concatenations
-  // For pooling and convolution; a convolution's filter sizes are those of its tensor. Empty if
-  // unknown to us.
+  FileOptions file = {};  // all of them, unchecked
+  // The rest is empty if it is unknown to us.
+  std::optional<Activation> activation = Activation::kNone;
+  // For pooling and convolution; a convolution's filter sizes are those of its tensor. Hosts keep
+  // dilated convolutions, which have a `dilated_window` only.
   std::optional<Window2d> window = {};
-  // A convolution's, dilated or not. Hosts keep dilated ones, which have no `window`.
   std::optional<Window2d> dilated_window = {};
-  int depth_multiplier = 1;                             // depthwise convolution
-  bool keep_dims = false;                               // dense layers, means
-  float beta = 1;                                       // softmax
-  float alpha = 0;                                      // leaky ReLU
-  bool approximate = false;                             // GELU
-  std::optional<StridedSliceMasks> strided_slice = {};  // empty if unknown to us
+  std::optional<StridedSliceMasks> strided_slice = {};
 };
 
 // `code` is the operator's number. `file` is null if the file has no options for it. Returns

@@ -15,7 +15,7 @@ bool ConcatenationOp::CanClaim(const OpInfo& op) {
     return false;
   }
   const int rank = static_cast<int>(op.output.dims.size());
-  const int axis = op.builtin_options.axis;
+  const int axis = op.builtin_options.file.axis;
   if ((axis != -1 && axis != rank - 1) || op.builtin_options.activation != Activation::kNone) {
     return false;
   }

@@ -12,7 +12,7 @@ bool Conv2dOp::CanClaim(const OpInfo& op, bool is_depthwise) {
     return false;
   }
   const std::vector<int>& filter = op.inputs[1].dims;
-  const int multiplier = op.builtin_options.depth_multiplier;
+  const int multiplier = op.builtin_options.file.depth_multiplier;
   if (is_depthwise && (filter[0] != 1 || multiplier < 1 || filter[3] % multiplier != 0)) {
     return false;
   }
@@ -25,7 +25,8 @@ bool Conv2dOp::CanClaim(const OpInfo& op, bool is_depthwise) {
 FloatConv2dSpec Conv2dOp::Spec(const OpInfo& op, bool is_depthwise) {
   const std::vector<int>& filter = op.inputs[1].dims;
   return {.is_depthwise = is_depthwise,
-          .in_channels = is_depthwise ? filter[3] / op.builtin_options.depth_multiplier : filter[3],
+          .in_channels =
+              is_depthwise ? filter[3] / op.builtin_options.file.depth_multiplier : filter[3],
           .out_channels = filter[is_depthwise ? 3 : 0],
           .window = ConvWindow(op)};
 }

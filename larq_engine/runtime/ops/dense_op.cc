@@ -19,7 +19,7 @@ DenseOp DenseOp::Read(const OpInfo& op) {
   DenseOp read;
   read.depth = weights.dims[1];
   read.units = weights.dims[0];
-  read.keeps_dims = op.builtin_options.keep_dims;
+  read.keeps_dims = op.builtin_options.file.keep_dims;
   read.activation = *op.builtin_options.activation;
   read.weights = ConstantValues<float>(weights.constant, weights.bytes);
   read.bias = ReadBias(op, weights.dims[0]);

@@ -14,10 +14,10 @@ bool FunctionOp::CanClaim(const OpInfo& op, ValueFunction function) {
 }
 
 FunctionOp FunctionOp::Read(const OpInfo& op, ValueFunction function) {
-  const bool is_by_tanh = function == ValueFunction::kGelu && op.builtin_options.approximate;
+  const bool is_by_tanh = function == ValueFunction::kGelu && op.builtin_options.file.approximate;
   return {.function = is_by_tanh ? ValueFunction::kGeluByTanh : function,
           .type = ValueTypeOf(op.inputs[0]).value(),
-          .alpha = op.builtin_options.alpha};
+          .alpha = op.builtin_options.file.alpha};
 }
 
 TensorShape FunctionOp::Shape(std::span<const TensorShape> inputs) const {

@@ -19,13 +19,14 @@ bool Int8DenseOp::CanClaim(const OpInfo& op) {
 Int8DenseOp Int8DenseOp::Read(const OpInfo& op) {
   const TensorInfo& weights = op.inputs[1];
   const int units = weights.dims[0], depth = weights.dims[1];
-  return {.shape = {.depth = depth, .units = units, .keeps_dims = op.builtin_options.keep_dims},
-          .conv = {.spec = {.in_channels = depth,
-                            .out_channels = units,
-                            .zero_point = ZeroPointOf(op.inputs[0])},
-                   .filter = ConstantValues<int8_t>(weights.constant, weights.bytes),
-                   .output = ReadInt8Output(op, static_cast<size_t>(units)),
-                   .is_plain = HasLowest(weights)}};
+  return {
+      .shape = {.depth = depth, .units = units, .keeps_dims = op.builtin_options.file.keep_dims},
+      .conv = {.spec = {.in_channels = depth,
+                        .out_channels = units,
+                        .zero_point = ZeroPointOf(op.inputs[0])},
+               .filter = ConstantValues<int8_t>(weights.constant, weights.bytes),
+               .output = ReadInt8Output(op, static_cast<size_t>(units)),
+               .is_plain = HasLowest(weights)}};
 }
 
 }  // namespace larq_engine

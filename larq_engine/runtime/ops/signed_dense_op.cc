@@ -79,7 +79,7 @@ SignedDenseOp SignedDenseOp::Read(const OpInfo& op) {
   const TensorInfo& weights = op.inputs[1];
   SignedDenseOp read = {.shape = {.depth = weights.dims[1],
                                   .units = weights.dims[0],
-                                  .keeps_dims = op.builtin_options.keep_dims},
+                                  .keeps_dims = op.builtin_options.file.keep_dims},
                         .weights = WeightBits::Read(*op.weights),
                         .output = {}};
   const auto units = static_cast<size_t>(weights.dims[0]);

@@ -151,7 +151,7 @@ class Network : public HostTensors {
     OpInfo info{
         .inputs = {},
         .output = Info(is_quantization ? ElementType::kInt32 : ElementType::kFloat32, output)};
-    info.builtin_options.axis = 3;
+    info.builtin_options.file.axis = 3;
     info.builtin_options.activation = activation_;
     if (code == builtin::kAveragePool2d) {
       info.builtin_options.window = Window2d{.height = {.taps = height_, .stride = height_},
