@@ -16,8 +16,11 @@ constexpr ElementType kElementTypes[] = {
     ElementType::kUint32,     ElementType::kUint16,  ElementType::kInt4,
 };
 
-// The interface's numbers are larger by one, because 0 is "unknown".
-int32_t ReadPadding(TfLitePadding padding) { return static_cast<int32_t>(padding) - 1; }
+// The interface's numbers are larger by one, because 0 is "unknown". A host may pass on any number
+// of a file, so the difference is that of unsigned values, which cannot overflow.
+int32_t ReadPadding(TfLitePadding padding) {
+  return static_cast<int32_t>(static_cast<uint32_t>(padding) - 1);
+}
 
 // Activations have the same numbers in both.
 template <typename Params>
