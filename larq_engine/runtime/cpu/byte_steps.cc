@@ -2,33 +2,12 @@
 #include <algorithm>
 
 #include "larq_engine/kernels/common/round_to_int8.h"
-#include "larq_engine/runtime/cpu/step.h"
-#include "larq_engine/runtime/cpu/step_pixels.h"
+#include "larq_engine/runtime/cpu/pixelwise_step.h"
 
 namespace larq_engine {
 namespace {
 
-// A step that makes each byte of the value in the same place.
-class BytesStep : public Step {
- public:
-  void Resize(std::span<const TensorShape>, const TensorShape& output) override {
-    pixels_ = CountPixels(output.dims);
-    channels_ = Channels(output.dims);
-  }
-  int64_t pixels() const override { return pixels_; }
-  bool pixelwise() const override { return true; }
-
- protected:
-  int64_t Values(const StepRange& range) const {
-    return (range.last_pixel - range.first_pixel) * channels_;
-  }
-
- private:
-  int64_t pixels_ = 0;
-  int64_t channels_ = 0;
-};
-
-class FloatsToBytesStep : public BytesStep {
+class FloatsToBytesStep : public PixelwiseStep {
  public:
   explicit FloatsToBytesStep(const FloatsToBytesOp& op) : op_(op) {}
 
@@ -47,7 +26,7 @@ class FloatsToBytesStep : public BytesStep {
   const FloatsToBytesOp& op_;
 };
 
-class ByteTableStep : public BytesStep {
+class ByteTableStep : public PixelwiseStep {
  public:
   explicit ByteTableStep(const ByteTableOp& op) : op_(op) {}
 

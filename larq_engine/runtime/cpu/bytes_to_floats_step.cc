@@ -1,25 +1,17 @@
 // CAST and DEQUANTIZE of the host, from uint8 or int8 to floats.
-#include "larq_engine/runtime/cpu/step.h"
-#include "larq_engine/runtime/cpu/step_pixels.h"
+#include "larq_engine/runtime/cpu/pixelwise_step.h"
 
 namespace larq_engine {
 namespace {
 
-class BytesToFloatsStep : public Step {
+class BytesToFloatsStep : public PixelwiseStep {
  public:
   BytesToFloatsStep(const BytesToFloatsOp& op, const StepKernels& kernels)
       : op_(op), ops_(kernels.pixel_ops) {}
 
-  void Resize(std::span<const TensorShape>, const TensorShape& output) override {
-    channels_ = Channels(output.dims);
-    pixels_ = CountPixels(output.dims);
-  }
-  int64_t pixels() const override { return pixels_; }
-  bool pixelwise() const override { return true; }
-
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
            void* output) const override {
-    const auto values = static_cast<size_t>((range.last_pixel - range.first_pixel) * channels_);
+    const auto values = Values(range);
     auto* out = static_cast<float*>(output);
     if (op_.are_signed) {
       ops_.scale_int8(static_cast<const int8_t*>(inputs[0]), values, op_.zero_point, op_.scale,
@@ -33,8 +25,6 @@ class BytesToFloatsStep : public Step {
  private:
   const BytesToFloatsOp& op_;
   const PixelOps& ops_;
-  int64_t channels_ = 0;
-  int64_t pixels_ = 0;
 };
 
 }  // namespace

@@ -3,39 +3,22 @@
 #include <algorithm>
 #include <array>
 
-#include "larq_engine/runtime/cpu/step.h"
-#include "larq_engine/runtime/cpu/step_pixels.h"
+#include "larq_engine/runtime/cpu/pixelwise_step.h"
 #include "larq_engine/runtime/ops/broadcast.h"
 
 namespace larq_engine {
 namespace {
 
-class ElementwiseStep : public Step {
+class ElementwiseStep : public PixelwiseStep {
  public:
-  void Resize(std::span<const TensorShape>, const TensorShape& output) override {
-    channels_ = static_cast<size_t>(Channels(output.dims));
-    pixels_ = CountPixels(output.dims);
-  }
-  int64_t pixels() const override { return pixels_; }
-  bool pixelwise() const override { return true; }
   bool in_place() const override { return pixelwise(); }
 
  protected:
   ElementwiseStep(const StepKernels& kernels, Activation activation)
       : ops_(kernels.pixel_ops), range_(ActivationRange(activation)) {}
 
-  static size_t Pixels(const StepRange& range) {
-    return static_cast<size_t>(range.last_pixel - range.first_pixel);
-  }
-  size_t Values(const StepRange& range) const { return Pixels(range) * channels_; }
-  size_t channels() const { return channels_; }
-
   const PixelOps& ops_;
   FloatRange range_;
-
- private:
-  size_t channels_ = 0;
-  int64_t pixels_ = 0;
 };
 
 class BinaryStep : public ElementwiseStep {

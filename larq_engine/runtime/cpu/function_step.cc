@@ -1,24 +1,21 @@
 // Functions of one value of the host, and CAST.
 #include "larq_engine/kernels/layers/value_loops.h"
-#include "larq_engine/runtime/cpu/step.h"
-#include "larq_engine/runtime/cpu/step_pixels.h"
+#include "larq_engine/runtime/cpu/pixelwise_step.h"
 #include "larq_engine/runtime/cpu/value_blocks.h"
 
 namespace larq_engine {
 namespace {
 
-class FunctionStep : public Step {
+class FunctionStep : public PixelwiseStep {
  public:
   FunctionStep(ValueLoop loop, float alpha, ValueType from, ValueType to)
       : loop_(loop), alpha_(alpha), in_bytes_(BytesOf(from)), out_bytes_(BytesOf(to)) {}
 
-  void Resize(std::span<const TensorShape>, const TensorShape& output) override {
-    pixels_ = CountPixels(output.dims);
+  void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
+    PixelwiseStep::Resize(inputs, output);
     blocks_ = ValueBlocks(Channels(output.dims));
   }
-  int64_t pixels() const override { return pixels_; }
   int64_t blocks() const override { return blocks_.blocks(); }
-  bool pixelwise() const override { return true; }
   bool in_place() const override { return in_bytes_ == out_bytes_; }
 
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
@@ -36,7 +33,6 @@ class FunctionStep : public Step {
   float alpha_;
   size_t in_bytes_;  // of a value
   size_t out_bytes_;
-  int64_t pixels_ = 0;
   ValueBlocks blocks_;
 };
 
