@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from benchmarks import avx2_alone
 from benchmarks.turns import compare_rounds, time_round
-from larq_engine.python import host, library
+from larq_engine.python import hosts, library
 from larq_engine.python.text_table import align_columns
 
 _TITLES = ("model", "before, ms", "after, ms", "after / before", "rounds", "before, twice")
@@ -27,7 +27,7 @@ class Model:
     """A model in LiteRT's own interpreter, with one of the libraries."""
 
     def __init__(self, file: Path, plug_in: str, threads: int, kernel: str) -> None:
-        module = host.import_runtime(None)
+        module = hosts.import_host(None)
         delegate = module.load_delegate(plug_in, {"num_threads": threads, "kernel": kernel})
         self._interpreter = module.Interpreter(
             model_path=str(file), num_threads=threads, experimental_delegates=[delegate]

@@ -16,7 +16,7 @@ def open_host(content: bytes, threads: int) -> Any:
 
 def open_ours(content: bytes, threads: int) -> Any:
     """Opens the same interpreter with the plug-in, which is all that the engine needs."""
-    plug_in = lce.load_delegate("ai_edge_litert", num_threads=threads)
+    plug_in = lce.load_delegate("litert", num_threads=threads)
     return LiteRT(model_content=content, num_threads=threads, experimental_delegates=[plug_in])
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from larq_engine import testing
 from larq_engine.python.about import about
 from larq_engine.python.accelerator import environment
-from larq_engine.python.host import load_delegate
+from larq_engine.python.hosts import load_delegate
 from larq_engine.python.interpreter import Interpreter
 from larq_engine.python.library import delegate_path
 

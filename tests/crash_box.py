@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import larq_engine
-from larq_engine.python import host
+from larq_engine.python import hosts
 
 # Limit of address space; TensorFlow needs some 5 GB of it.
 _MAX_MEMORY_BYTES = 16 << 30
@@ -23,14 +23,14 @@ _MAX_MEMORY_BYTES = 16 << 30
 _MAX_INPUT_VALUES = 2**26
 
 
-def load_and_run(model: bytes, runtime: str | None, batches: int = 1) -> tuple[str, str]:
+def load_and_run(model: bytes, host: str | None, batches: int = 1) -> tuple[str, str]:
     """Loads a model and runs it on zeros, on as many of its batches as `batches` says.
 
     Returns:
         The name of the exception's type and its message; two empty strings if all went well.
     """
     try:
-        interpreter = larq_engine.Interpreter(model, runtime=runtime)
+        interpreter = larq_engine.Interpreter(model, host=host)
         types, shapes = interpreter.input_types, interpreter.input_shapes
         if sum(math.prod(shape) for shape in shapes) <= _MAX_INPUT_VALUES:
             stacks = [(batches * shape[0], *shape[1:]) if shape else () for shape in shapes]
@@ -40,7 +40,7 @@ def load_and_run(model: bytes, runtime: str | None, batches: int = 1) -> tuple[s
     return "", ""
 
 
-def load_in_plain_host(model: bytes, runtime: str) -> str:
+def load_in_plain_host(model: bytes, host: str) -> str:
     """Loads a model as a user of the delegate without `larq_engine.Interpreter` does.
 
     Only the host and the plug-in then check the file.
@@ -48,10 +48,10 @@ def load_in_plain_host(model: bytes, runtime: str) -> str:
     Returns:
         The message of the error, empty if all went well.
     """
-    interpreter = host.import_runtime(runtime).Interpreter
+    interpreter = hosts.import_host(host).Interpreter
     try:
         interpreter(
-            model_content=model, experimental_delegates=[host.load_delegate(runtime)]
+            model_content=model, experimental_delegates=[hosts.load_delegate(host)]
         ).allocate_tensors()
     except (RuntimeError, ValueError) as error:
         return str(error)

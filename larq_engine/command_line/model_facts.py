@@ -169,7 +169,7 @@ def find_claims(content: bytes) -> Claims:
         ValueError: The host does not open the model.
     """
     quiet_host()
-    claims = Session(content, num_threads=1, runtime=None).claims()
+    claims = Session(content, num_threads=1, host=None).claims()
     return {
         (claim["subgraph"], claim["node"]): Claim(claim["claimed"], claim["reason"])
         for claim in claims

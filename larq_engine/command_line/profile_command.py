@@ -67,9 +67,9 @@ def add_parser(commands: Any) -> None:
         "CPUs)",
     )
     parser.add_argument(
-        "--runtime",
+        "--host",
         metavar="NAME",
-        help="the host: ai_edge_litert, tensorflow or tflite_runtime (default: the first of these "
+        help="the host: litert, tensorflow or tflite_runtime (default: the first of these "
         "that is installed)",
     )
     parser.add_argument(
@@ -99,7 +99,7 @@ def _run(arguments: argparse.Namespace) -> None:
     from larq_engine.command_line.quiet_host import quiet_host
     from larq_engine.profiling.profiler import profile
 
-    quiet_host(arguments.runtime)
+    quiet_host(arguments.host)
     kernels = arguments.kernels
     result = profile(
         model,
@@ -109,7 +109,7 @@ def _run(arguments: argparse.Namespace) -> None:
         batch=arguments.batch,
         rounds=arguments.rounds,
         energy_sensor=arguments.energy,
-        runtime=arguments.runtime,
+        host=arguments.host,
         verbose=1,
     )
     # Saving comes before printing: the output may be a pipe that its reader closes early.

@@ -13,7 +13,7 @@ from larq_engine.profiling.machine import cpu_name
 from larq_engine.profiling.turns import set_batch
 from larq_engine.python import library
 from larq_engine.python.devices import CPU, accelerator_of
-from larq_engine.python.host import import_runtime
+from larq_engine.python.hosts import import_host
 from larq_engine.python.interpreter import Interpreter
 from larq_engine.python.library import TRANSFER
 from larq_engine.python.profile import HOST, ProfileRow
@@ -29,7 +29,7 @@ _MAIN = (-1, 0)
 def why_not_here(profile: Profile) -> str:
     """Returns the reason why a placement of this profile cannot be tried here, or ""."""
     try:
-        import_runtime(None)
+        import_host(None)
         kernels = library.kernels()
     except (ImportError, OSError) as error:
         return f"the model cannot run here ({error})"

@@ -91,7 +91,7 @@ def _load(
 ) -> Any:
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
-    from larq_engine.python.host import load_delegate
+    from larq_engine.python.hosts import load_delegate
 
     with tempfile.TemporaryDirectory() as folder:
         # The host maps a file into memory; bytes would be one more copy of all weights.
@@ -101,7 +101,7 @@ def _load(
         return Interpreter(
             model_path=os.fspath(file),
             num_threads=1 if any(map(_may_lose_pixels, ops)) else _THREADS,
-            experimental_delegates=[load_delegate("ai_edge_litert", device="cpu")],
+            experimental_delegates=[load_delegate("litert", device="cpu")],
             experimental_op_resolver_type=OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
         )
 

@@ -14,12 +14,12 @@ _SAMPLES = 50
 class EmptyRun:
     """An invocation of an empty model, with a number of threads."""
 
-    def __init__(self, threads: int, runtime: str | None) -> None:
+    def __init__(self, threads: int, host: str | None) -> None:
         x = Tensor("x", (1,), "FLOAT32")
         content = schema.write(schema.make_model([Graph("", [x], [x], [])]))
         cut = Cut(content, (), (), (x,), (x,), (), False)
         data = [np.zeros(1, np.float32)]
-        self._runner = open_part(cut, RunConfig(HOST, threads), runtime, data, 1)
+        self._runner = open_part(cut, RunConfig(HOST, threads), host, data, 1)
         self._samples: list[int] = []
 
     def measure(self) -> None:

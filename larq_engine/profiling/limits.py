@@ -54,11 +54,11 @@ class Limits:
     """Limits of the CPU; GPUs have none. Each rate is measured when it is first needed.
 
     Args:
-        runtime: The host's package.
+        host: The host's name.
     """
 
-    def __init__(self, runtime: str | None) -> None:
-        self._runtime = runtime
+    def __init__(self, host: str | None) -> None:
+        self._host = host
         self._cores = library.usable_cpus()
         self._bandwidths: dict[int, float] = {}
         self._rates: dict[tuple[RunConfig, str], float | None] = {}
@@ -147,7 +147,7 @@ class Limits:
         ours = lce_ops.is_ours(op)
         cut = Cut(content, (0,), (0,), (x,), (y,), (ours,), ours)
         data = np.zeros(x.shape, NUMPY_TYPES[x.dtype])
-        runner = open_part(cut, config, self._runtime, [data], 1)
+        runner = open_part(cut, config, self._host, [data], 1)
         return _least_seconds(runner.time_ns)
 
 

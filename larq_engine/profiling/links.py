@@ -20,13 +20,13 @@ _RUNS = 15
 UNBOUNDED = 1e15
 
 
-def measure_links(config: RunConfig, runtime: str | None, memory: str) -> tuple[Link, Link]:
+def measure_links(config: RunConfig, host: str | None, memory: str) -> tuple[Link, Link]:
     """Measures the link to the GPU and the link back, with values of several sizes."""
     there: list[tuple[int, float]] = []
     back: list[tuple[int, float]] = []
     for pixels in _PIXELS:
         for packs in (True, False):
-            runner = _open(config, runtime, pixels, packs)
+            runner = _open(config, host, pixels, packs)
             samples: dict[bool, list[tuple[int, float]]] = {True: [], False: []}
             for _ in range(_RUNS):
                 for step in runner.read_steps():
@@ -42,7 +42,7 @@ def measure_links(config: RunConfig, runtime: str | None, memory: str) -> tuple[
     )
 
 
-def _open(config: RunConfig, runtime: str | None, pixels: int, packs: bool) -> Runner:
+def _open(config: RunConfig, host: str | None, pixels: int, packs: bool) -> Runner:
     """Opens a model that packs or unpacks bits: one way moves 32 times the other's bytes."""
     floats = Tensor("floats", (1, 1, pixels, _CHANNELS), "FLOAT32")
     bits = Tensor("bits", lce_ops.packed_shape(floats.shape), "INT32")
@@ -51,7 +51,7 @@ def _open(config: RunConfig, runtime: str | None, pixels: int, packs: bool) -> R
     model = schema.make_model([Graph("", [x], [y], [op])])
     cut = Cut(schema.write(model), (0,), (0,), (x,), (y,), (True,), True)
     data = np.zeros(x.shape, np.float32 if packs else np.int32)
-    return open_part(cut, config, runtime, [data], 1)
+    return open_part(cut, config, host, [data], 1)
 
 
 def _make_link(source: str, target: str, times: Sequence[tuple[int, float]]) -> Link:

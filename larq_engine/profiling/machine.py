@@ -8,7 +8,7 @@ from typing import Any
 
 from larq_engine.python import library
 from larq_engine.python.devices import accelerator_of
-from larq_engine.python.host import import_runtime
+from larq_engine.python.hosts import import_host
 
 _TITLES = {"ai_edge_litert": "LiteRT", "tensorflow": "TensorFlow Lite", "tflite_runtime": "tflite"}
 
@@ -41,9 +41,9 @@ def cpu_name() -> str:
     return facts.get("model name") or facts.get("Model") or platform.machine()
 
 
-def host_title(runtime: str | None) -> str:
+def host_title(host: str | None) -> str:
     """Returns the host's name and version."""
-    package = import_runtime(runtime).__name__.partition(".")[0]
+    package = import_host(host).__name__.partition(".")[0]
     names = importlib.metadata.packages_distributions().get(package, [])
     versions = sorted({importlib.metadata.version(name) for name in names})
     return f"{_TITLES.get(package, package)} {'/'.join(versions)} with XNNPACK".replace("  ", " ")

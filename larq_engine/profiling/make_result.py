@@ -51,7 +51,7 @@ def make_result(
     samples: Samples,
     machine_facts: Mapping[str, Any],
     sources: Mapping[str, str],
-    runtime: str | None,
+    host: str | None,
 ) -> ProfileResult:
     """Makes the result; measures what depends on the machine alone, which are limits and links.
 
@@ -61,13 +61,11 @@ def make_result(
         samples: What was measured.
         machine_facts: Facts about the machine, by name, such as its CPU.
         sources: Says for each device which counter measures its energy, such as RAPL.
-        runtime: The host's package.
+        host: The host's name.
     """
     rows = Rows(samples.model_times, samples.cut, samples.verified_keys, facts.batch_of)
-    limits = Limits(runtime)
-    links = [
-        link for gpu in request.gpus for link in measure_links(RunConfig(gpu, 1), runtime, gpu)
-    ]
+    limits = Limits(host)
+    links = [link for gpu in request.gpus for link in measure_links(RunConfig(gpu, 1), host, gpu)]
     totals = [
         (
             whole,
@@ -109,7 +107,7 @@ def make_result(
         ),
         values=tuple(facts.values()),
         ops=tuple(facts.ops()),
-        devices=tuple(_devices(request, str(machine_facts["cpu"]), runtime)),
+        devices=tuple(_devices(request, str(machine_facts["cpu"]), host)),
         links=tuple(links),
         measurements=tuple(measurements),
         totals=tuple(total for _, total in totals),
@@ -133,11 +131,11 @@ def _energy(sources: Mapping[str, str]) -> str:
     return "; ".join(f"{device}: {source}" for device, source in described.items())
 
 
-def _devices(request: Request, cpu: str, runtime: str | None) -> Iterator[Device]:
+def _devices(request: Request, cpu: str, host: str | None) -> Iterator[Device]:
     for device in request.devices:
         if device == CPU:
             yield Device(CPU, f"larq_engine {library.version()} on {cpu}", "host")
         elif device == HOST:
-            yield Device(HOST, machine.host_title(runtime), "host")
+            yield Device(HOST, machine.host_title(host), "host")
         else:
             yield Device(device, request.gpus[device], device)

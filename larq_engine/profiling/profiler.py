@@ -37,7 +37,7 @@ from larq_engine.profiling.whole import (
     placement_of,
 )
 from larq_engine.python.devices import CPU, HOST
-from larq_engine.python.host import NO_HOST
+from larq_engine.python.hosts import NO_HOST
 from larq_engine.python.progress import count_measurements
 
 # Most bytes that the open candidates read and write; more candidates are measured in parts.
@@ -66,7 +66,7 @@ def profile(
     rounds: int = 20,
     seconds: float = 2.0,
     energy_sensor: str | os.PathLike[str] | None = None,
-    runtime: str | None = None,
+    host: str | None = None,
     verbose: int = 0,
 ) -> ProfileResult:
     """Measures each operator of a model on each device, with each kernel that could serve it.
@@ -87,29 +87,29 @@ def profile(
         seconds: A device with a kernel that has taken so long, and has had three rounds, skips the
             others.
         energy_sensor: The file of a sensor that measures the CPU's or the board's energy or power.
-        runtime: "ai_edge_litert", "tensorflow" or "tflite_runtime"; the first installed if None.
+        host: "litert", "tensorflow" or "tflite_runtime"; the first installed if None.
         verbose: If 1, print the progress where no terminal shows it.
 
     Raises:
         ValueError: The model cannot be run alone, operator by operator, or an argument is not
             valid; the message names the valid ones.
         FileNotFoundError: There is no such model, or the plug-in was not built.
-        ImportError: No host runtime is installed.
+        ImportError: No host is installed.
     """
     request = Request.parse(model, devices, threads, kernels, batch)
     if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1:
         raise ValueError(f"rounds: expected a whole number from 1 on, got {rounds!r}")
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds >= 0:
         raise ValueError(f"seconds: expected a number from 0 on, got {seconds!r}")
-    if runtime == NO_HOST:
+    if host == NO_HOST:
         raise ValueError(
-            "runtime: expected a host to compare the engine with, got 'none'; "
-            "Interpreter(model, runtime='none').profile() times a model without one"
+            "host: expected a host to compare the engine with, got 'none'; "
+            "Interpreter(model, host='none').profile() times a model without one"
         )
     sensor = None if energy_sensor is None else Path(energy_sensor)
     meter = energy.cpu_meter(sensor)
     with Interrupts() as interrupts:
-        return _Profiler(request, rounds, seconds, meter, runtime, verbose, interrupts).run()
+        return _Profiler(request, rounds, seconds, meter, host, verbose, interrupts).run()
 
 
 class _Profiler:
@@ -119,7 +119,7 @@ class _Profiler:
         rounds: int,
         limit: float,
         meter: energy.Meter,
-        runtime: str | None,
+        host: str | None,
         verbose: int,
         interrupts: Interrupts,
     ) -> None:
@@ -127,16 +127,16 @@ class _Profiler:
         self._request = request
         self._rounds = rounds
         self._limit = limit
-        self._runtime = runtime
+        self._host = host
         self._verbose = verbose
         self._machine = machine.describe_machine()
         self._network = Network(request.content)
         self._network.check_parts_can_run()
-        self._reference = Reference(self._network, runtime)
+        self._reference = Reference(self._network, host)
         self._batches = request.batches or (self._reference.declared,)
         self._times = {batch: self._reference.times(batch) for batch in self._batches}
         self._others = np.ones(self._network.constant_bytes // 8, np.int64)
-        empty = {threads: EmptyRun(threads, runtime) for threads in request.threads}
+        empty = {threads: EmptyRun(threads, host) for threads in request.threads}
         self._samples = Samples(empty=empty)
         self._meters = dict.fromkeys((CPU, HOST), meter)
         for gpu in request.gpus:
@@ -161,7 +161,7 @@ class _Profiler:
             self._samples,
             self._machine,
             {device: meter.source for device, meter in self._meters.items()},
-            self._runtime,
+            self._host,
         )
 
     # ---- What to measure -------------------------------------------------------------------------
@@ -237,7 +237,7 @@ class _Profiler:
         return Runner(
             cut,
             model_run.config,
-            self._runtime,
+            self._host,
             values,
             model_run.times,
             fuse=model_run.fuse,
@@ -316,7 +316,7 @@ class _Profiler:
         cut = self._network.cut(spec.ops)
         try:
             values = [self._reference.values[tensor] for tensor in cut.given]
-            runner = open_part(cut, config, self._runtime, values, spec.times)
+            runner = open_part(cut, config, self._host, values, spec.times)
         except CannotRunError:
             if config == RunConfig(CPU, config.threads) and all(cut.is_ours):
                 raise  # The engine has to run its own operators.

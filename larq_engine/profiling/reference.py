@@ -24,12 +24,12 @@ class Reference:
         ValueError: The model cannot run.
     """
 
-    def __init__(self, network: Network, runtime: str | None) -> None:
+    def __init__(self, network: Network, host: str | None) -> None:
         cut = network.whole(keep_all=True)
         session = Session(
             cut.content,
             num_threads=1,
-            runtime=runtime,
+            host=host,
             kernel="reference",
             fuse="off",
             device="cpu",

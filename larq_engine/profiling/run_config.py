@@ -41,7 +41,7 @@ class Runner:
     Args:
         cut: The operators to run.
         config: The device, threads and kernel that run them.
-        runtime: The host's package.
+        host: The host's name.
         values: The cut's inputs, for one batch of the file's size.
         batch: How many times these values are repeated.
         fuse: Whether the engine takes the operators that it takes by default, and fuses them.
@@ -55,7 +55,7 @@ class Runner:
         self,
         cut: Cut,
         config: RunConfig,
-        runtime: str | None,
+        host: str | None,
         values: Sequence[Array],
         batch: int,
         *,
@@ -66,7 +66,7 @@ class Runner:
         self.config = config
         self._values = list(values)
         try:
-            self._model = self._open(runtime, fuse, placement)
+            self._model = self._open(host, fuse, placement)
             self._interpreter = self._model.interpreter
             with host_errors(f"{config}"):
                 self._load(batch)
@@ -80,7 +80,7 @@ class Runner:
         except ValueError as error:
             raise CannotRunError(str(error)) from error
 
-    def _open(self, runtime: str | None, fuse: bool, placement: str) -> OpenModel:
+    def _open(self, host: str | None, fuse: bool, placement: str) -> OpenModel:
         config = self.config
         options = {
             "kernel": config.kernel,
@@ -93,7 +93,7 @@ class Runner:
         alone = config.device == HOST and not self.cut.needs_engine
         return OpenModel(
             self.cut.content,
-            runtime=runtime,
+            host=host,
             num_threads=config.threads,
             action=f"{config}",
             options=None if alone else options,
@@ -149,7 +149,7 @@ class Runner:
 
 
 def open_part(
-    cut: Cut, config: RunConfig, runtime: str | None, values: Sequence[Array], batch: int
+    cut: Cut, config: RunConfig, host: str | None, values: Sequence[Array], batch: int
 ) -> Runner:
     """Opens a cut that only the device may compute; raises as Runner."""
     device = config.device.partition(":")[0]
@@ -158,7 +158,7 @@ def open_part(
         for node, ours in zip(cut.nodes, cut.is_ours, strict=True)
         if not ours or config.is_gpu
     ]
-    runner = Runner(cut, config, runtime, values, batch, placement=",".join(asked))
+    runner = Runner(cut, config, host, values, batch, placement=",".join(asked))
     done = library.nodes_of(
         step for step in runner.steps if step["device"] == device and step["op"] != TRANSFER
     )

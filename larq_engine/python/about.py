@@ -7,7 +7,7 @@ import platform
 from pathlib import Path
 
 from larq_engine.python import library
-from larq_engine.python.host import RUNTIMES
+from larq_engine.python.hosts import HOSTS, package_of
 
 
 def about() -> str:
@@ -22,7 +22,7 @@ def about() -> str:
         f"larq_engine {version} at {package}",
         f"Python {platform.python_version()}, NumPy {importlib.metadata.version('numpy')}, "
         f"{platform.platform()}",
-        f"hosts: {', '.join(map(_host, RUNTIMES))}",
+        f"hosts: {', '.join(map(_host, map(package_of, HOSTS)))}",
         f"plug-in: {_plug_in()}",
     ]
     settings = [f"{name}={value}" for name, value in sorted(os.environ.items()) if _is_ours(name)]
@@ -32,7 +32,7 @@ def about() -> str:
 
 
 def _host(name: str) -> str:
-    """Returns a host's version without an import, which would take seconds."""
+    """Returns the version of a host's package without an import, which would take seconds."""
     if importlib.util.find_spec(name) is None:
         return f"no {name}"
     packages = importlib.metadata.packages_distributions().get(name, [])

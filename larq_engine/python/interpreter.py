@@ -64,15 +64,14 @@ class Interpreter:
             "3:cpu,7:cuda,8:host,9:cpu:reference". The numbers are the `node` of the rows of
             `profile()`; "1/3:cuda" is a node of subgraph 1. If "", what the model's file says;
             "none" is no placement, whatever the file says.
-        runtime: "ai_edge_litert", "tensorflow" or "tflite_runtime"; the first installed if None.
-            "none" takes no host: the engine computes all operators, or names those that it does
-            not compute.
+        host: "litert", "tensorflow" or "tflite_runtime"; the first installed if None. "none" takes
+            no host: the engine computes all operators, or names those that it does not compute.
 
     Raises:
         ValueError: The model or an option is not valid; the message says what and where.
         TypeError: `model`, `num_threads` or `fuse` is of a type that it cannot have.
         FileNotFoundError: There is no such model, or the plug-in was not built.
-        ImportError: No host runtime is installed.
+        ImportError: No host is installed.
     """
 
     def __init__(
@@ -84,7 +83,7 @@ class Interpreter:
         fuse: bool | str = True,
         device: str | None = None,
         placement: str = "",
-        runtime: str | None = None,
+        host: str | None = None,
     ) -> None:
         try:
             threads = operator.index(num_threads)
@@ -97,7 +96,7 @@ class Interpreter:
         session = Session(
             read_model(model),
             num_threads=threads,
-            runtime=runtime,
+            host=host,
             kernel=kernel,
             fuse=fuse,
             **({} if device is None else {"device": device}),

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from larq_engine.python import host, library, no_host
+from larq_engine.python import hosts, library, no_host
 from larq_engine.python.engine_model import EngineModel
 from larq_engine.python.errors import host_errors
 from larq_engine.python.tensors import Shape
@@ -20,7 +20,7 @@ class OpenModel:
 
     Args:
         content: The bytes of the model's file.
-        runtime: The host's package; the first installed if None.
+        host: The host's name; the first installed if None.
         num_threads: Threads of the host and of the plug-in, but no more than there are CPUs.
         action: The beginning of errors.
         options: The plug-in's other options; None: the host computes without the plug-in.
@@ -30,17 +30,17 @@ class OpenModel:
         self,
         content: bytes,
         *,
-        runtime: str | None,
+        host: str | None,
         num_threads: int,
         action: str,
         options: Mapping[str, object] | None,
     ) -> None:
-        module = host.import_runtime(runtime)
+        module = hosts.import_host(host)
         self._delegate: Any = None
         if options is not None:
-            self._delegate = host.load_delegate(runtime, num_threads=num_threads, **options)
+            self._delegate = hosts.load_delegate(host, num_threads=num_threads, **options)
         with host_errors(action):
-            self.interpreter: host.HostInterpreter = module.Interpreter(
+            self.interpreter: hosts.HostInterpreter = module.Interpreter(
                 model_content=content,
                 # The plug-in limits its own threads to the same number.
                 num_threads=running_threads(num_threads),

@@ -14,7 +14,7 @@ from larq_engine.python import library
 from larq_engine.python.device_array import DeviceArray
 from larq_engine.python.engine_model import EngineModel
 from larq_engine.python.errors import host_errors
-from larq_engine.python.host import HostInterpreter
+from larq_engine.python.hosts import HostInterpreter
 from larq_engine.python.open_model import OpenModel, open_allocated
 from larq_engine.python.operators import known_op
 from larq_engine.python.shape_checks import check_batch, check_sizes
@@ -73,11 +73,11 @@ class Session:
         content: bytes,
         *,
         num_threads: int,
-        runtime: str | None,
+        host: str | None,
         **options: object,
     ) -> None:
         self._content = content
-        self._runtime = runtime
+        self._host = host
         self._num_threads = num_threads
         self._options = options  # the plug-in's other options
         self._is_closed = False
@@ -145,7 +145,7 @@ class Session:
         self._check_open()
         options = {
             "num_threads": self._num_threads,
-            "runtime": self._runtime,
+            "host": self._host,
             **self._options,
         }
         return self._content, options
@@ -164,7 +164,7 @@ class Session:
         """Opens the model anew, without allocating tensors."""
         return OpenModel(
             self._content,
-            runtime=self._runtime,
+            host=self._host,
             num_threads=self._num_threads,
             action=action,
             options=self._options,

@@ -13,7 +13,7 @@ import larq_engine
 
 folder, name, fuse = Path(sys.argv[1]), *sys.argv[2:]
 for model in sorted(folder.glob("*.tflite")):
-    interpreter = larq_engine.Interpreter(model, runtime="ai_edge_litert", fuse=fuse)
+    interpreter = larq_engine.Interpreter(model, host="litert", fuse=fuse)
     outputs = interpreter.predict(np.load(folder / "image.npy"))
     np.savez(folder / f"{model.stem}.{name}.npz", *outputs)
 print(larq_engine.delegate_path())

@@ -65,7 +65,7 @@ def _emulated(*arguments: str | Path, cpu: str, cwd: Path) -> str:
 def test_lce_files_on_all_kernels(cpu, tmp_path):
     (tmp_path / "tests").symlink_to(_ROOT / "tests")  # hides the rest of the working tree
     options = ["-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", "."]
-    chosen = ["-k", "ai_edge_litert", "tests/interop/test_interop.py"]
+    chosen = ["-k", "litert", "tests/interop/test_interop.py"]
     printed = _emulated("-m", "pytest", *options, *chosen, cpu=cpu, cwd=tmp_path)
     assert " passed" in printed
     assert "skipped" not in printed

@@ -30,12 +30,12 @@ def test_the_plug_in_agrees(path, rng):
     content = path.read_bytes()
     facts = collect_facts(content)
     fused = collect_facts(content, find_claims(content))
-    session = Session(content, num_threads=1, runtime=None)
+    session = Session(content, num_threads=1, host=None)
     arrays = [random_data(info, rng) for info in session.inputs()]
     steps, _, left = session.measure(arrays, 1)
     assert [op.kind for op in fused.operators if op.runs_in == "host"] == left
     assert {op.index for op in fused.operators if op.runs_in == "plug-in"} == nodes_of(steps)
-    session = Session(content, num_threads=1, kernel="auto", fuse=False, runtime=None)
+    session = Session(content, num_threads=1, kernel="auto", fuse=False, host=None)
     steps, _, left = session.measure(arrays, 1)
     claimed = [op for op in facts.operators if op.runs_in == "plug-in"]
     assert [op.kind for op in claimed] == [step["op"] for step in steps]

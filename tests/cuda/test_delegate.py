@@ -264,7 +264,7 @@ def test_an_empty_image_with_pads(rng):
     builder.custom("LceBconv2d", [bits, *constants, ABSENT], [y], bconv_options(conv))
     results = []
     for device in ("cpu", "cuda"):
-        delegate = larq_engine.load_delegate("ai_edge_litert", device=device)
+        delegate = larq_engine.load_delegate("litert", device=device)
         host = HostInterpreter(
             model_content=builder.finish([x], [y]), experimental_delegates=[delegate]
         )
@@ -296,7 +296,7 @@ def test_a_window_larger_than_any_image(rng):
 def test_a_profile_of_what_could_not_be_prepared(model, driver):
     refused = 0
     for call in range(1, 40):
-        delegate = larq_engine.load_delegate("ai_edge_litert", device="cuda")
+        delegate = larq_engine.load_delegate("litert", device="cuda")
         host = HostInterpreter(model_content=model.content, experimental_delegates=[delegate])
         driver.fake_cuda_fail_call(call, _OUT_OF_MEMORY)
         try:

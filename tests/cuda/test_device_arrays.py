@@ -224,7 +224,7 @@ def test_large_arrays_of_the_host_are_read_where_they_are(rng, read_from_host):
 def test_an_array_of_the_host_is_not_read_after_its_run(rng, read_from_host):
     model = residual_net(rng, random_images(rng, 4, 40, 40, 3))
     (images,) = model.inputs
-    session = Session(model.content, num_threads=1, runtime=None, device="cuda")
+    session = Session(model.content, num_threads=1, host=None, device="cuda")
     session.run([images])
     assert read_from_host == [True]
     info = session.declared_inputs[0]

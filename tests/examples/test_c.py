@@ -31,7 +31,7 @@ def _run(*command: str | Path) -> subprocess.CompletedProcess[str]:
 def test_outputs_are_the_interpreters(program):
     done = _run(program, _MODEL)
     assert (done.returncode, done.stderr) == (0, "")
-    with larq_engine.Interpreter(_MODEL, runtime="none") as interpreter:
+    with larq_engine.Interpreter(_MODEL, host="none") as interpreter:
         expected = interpreter.predict(np.zeros(interpreter.input_shapes[0], np.float32))
     got = np.array(done.stdout.split(), np.float32)
     np.testing.assert_array_equal(got, expected.ravel())

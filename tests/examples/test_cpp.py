@@ -82,7 +82,7 @@ def test_outputs_are_the_interpreters(how, request, tmp_path):
     x.tofile(tmp_path / "x")
     done = run(program, _MODEL, tmp_path / "x", tmp_path / "y")
     assert done.returncode == 0, done.stderr
-    expected = larq_engine.Interpreter(_MODEL, runtime="ai_edge_litert").predict(x)
+    expected = larq_engine.Interpreter(_MODEL, host="litert").predict(x)
     assert (tmp_path / "y").read_bytes() == expected.tobytes()
     # The engine comes first: otherwise XNNPACK has the sums between binarized layers.
     names = [line.partition("name=")[2] for line in done.stderr.splitlines() if "Register" in line]

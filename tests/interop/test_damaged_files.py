@@ -15,12 +15,12 @@ from tests.hosts import HOSTS
 _MODELS = sorted((Path(__file__).parent / "data").glob("*.tflite"))
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_truncated_files(runtime, box, full):
+@pytest.mark.parametrize("host", HOSTS)
+def test_truncated_files(host, box, full):
     model = min(_MODELS, key=lambda path: path.stat().st_size).read_bytes()
     step = 1 if full else 41
     for size in [*range(0, len(model), step), len(model) - 1]:
-        kind, message = box.call(load_and_run, model[:size], runtime)
+        kind, message = box.call(load_and_run, model[:size], host)
         assert kind == "ValueError", size
         assert f"model ({size} bytes): expected " in message
         assert "copy or convert it again" in message or "give the content of a .tflite" in message
@@ -45,25 +45,25 @@ def _with_buffer_outside(model: bytes, offset: int, size: int) -> bytes:
     return bytes(content)
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("offset", [2**64 - 2**44, 2**64 - 4096, 2**40])
-def test_data_that_lie_outside_the_file(offset, runtime, box):
+def test_data_that_lie_outside_the_file(offset, host, box):
     """Hosts add the offset to the address of the file and read there."""
     model = _with_buffer_outside(_MODELS[0].read_bytes(), offset, 4)
-    kind, message = box.call(load_and_run, model, runtime)
+    kind, message = box.call(load_and_run, model, host)
     assert kind == "ValueError"
     assert f"expected data of 4 bytes at byte {offset}, got a file of {len(model)}; " in message
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_corrupted_files(runtime, box, full, rng):
+@pytest.mark.parametrize("host", HOSTS)
+def test_corrupted_files(host, box, full, rng):
     outcomes: Counter[str] = Counter()
     for case in range(5000 if full else 150):
         content = bytearray(_MODELS[case % len(_MODELS)].read_bytes())
         for position in rng.integers(len(content), size=rng.integers(1, 5)):
             content[position] = rng.integers(256)
         try:
-            kind, message = box.call(load_and_run, bytes(content), runtime)
+            kind, message = box.call(load_and_run, bytes(content), host)
         except AssertionError as crash:
             raise AssertionError(f"case {case}") from crash
         assert kind in ("", "ValueError"), (case, kind, message)

@@ -40,13 +40,13 @@ def test_copies_equal_the_originals():
         assert (_DATA / path.name).read_bytes() == path.read_bytes(), path.name
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("model", _MODELS)
-def test_output_is_that_of_lce(model, kernel, runtime):
+def test_output_is_that_of_lce(model, kernel, host):
     with np.load(_DATA / f"{model}.npz") as recorded:
         x, y = recorded["x"], recorded["y"]
-    interpreter = larq_engine.Interpreter(_DATA / f"{model}.tflite", kernel=kernel, runtime=runtime)
+    interpreter = larq_engine.Interpreter(_DATA / f"{model}.tflite", kernel=kernel, host=host)
     assert len(x) > 1, "a batch shows more than one sample does"
     whole = interpreter.predict(x)
     single = np.concatenate([interpreter.predict(sample[np.newaxis]) for sample in x])

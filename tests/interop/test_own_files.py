@@ -31,10 +31,10 @@ def _plain(options: object) -> object:
     return vars(options) if hasattr(options, "__dict__") else options
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("name", MODELS)
-def test_outputs_are_as_recorded(name, kernel, runtime):
+def test_outputs_are_as_recorded(name, kernel, host):
     x, expected = _recorded(name)
     # A dense layer as small as this stays with the host, unless it is placed.
     options = {"kernel": kernel}
@@ -42,7 +42,7 @@ def test_outputs_are_as_recorded(name, kernel, runtime):
         options = {"placement": "1:cpu" if kernel == "auto" else f"1:cpu:{kernel}"}
     for threads in (1, 2, 4):
         with larq_engine.Interpreter(
-            FOLDER / f"{name}.tflite", runtime=runtime, num_threads=threads, **options
+            FOLDER / f"{name}.tflite", host=host, num_threads=threads, **options
         ) as interpreter:
             _assert_same(interpreter.predict(x), expected, (threads, "all"))
             for i in range(len(x)):
@@ -50,11 +50,11 @@ def test_outputs_are_as_recorded(name, kernel, runtime):
                 _assert_same(interpreter.predict(x[i : i + 1]), one, (threads, i))
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("name", [name for name in MODELS if name.startswith("unpacked")])
-def test_dense_layers_of_the_host(name, runtime):
+def test_dense_layers_of_the_host(name, host):
     x, expected = _recorded(name)
-    model = larq_engine.Interpreter(FOLDER / f"{name}.tflite", runtime=runtime)
+    model = larq_engine.Interpreter(FOLDER / f"{name}.tflite", host=host)
     _assert_same(model.predict(x), expected, name)
 
 

@@ -49,7 +49,7 @@ def test_a_table_and_a_file(model, tmp_path, capsys):
             "output 'no/such/folder.json': expected an existing folder",
         ),
         (["--energy", "temp1"], "energy 'temp1'"),
-        (["--batch", "1,2", "--runtime", "x"], "runtime: expected one of"),
+        (["--batch", "1,2", "--host", "x"], "host: expected one of"),
     ],
 )
 def test_what_cannot_be_meant(model, arguments, said, capsys):

@@ -136,9 +136,9 @@ def test_operators_that_run_together_have_the_name_of_what_multiplies(result):
     assert {row[2] for row in rows if row[:1] == ["2-5"]} == {layer}
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_hosts(runtime):
-    profile = _profile(runtime=runtime).profile
+@pytest.mark.parametrize("host", HOSTS)
+def test_hosts(host):
+    profile = _profile(host=host).profile
     assert {m.device for m in profile.measurements} == {"cpu", "host"}
     assert profile.batches() == [1]
 
@@ -228,8 +228,8 @@ def test_batches_are_multiples_of_the_models():
         ({"seconds": "2"}, "seconds: expected a number from 0 on, got '2'"),
         ({"seconds": float("nan")}, "seconds: expected a number from 0 on, got nan"),
         ({"rounds": 1.5}, "rounds: expected a whole number from 1 on, got 1.5"),
-        ({"runtime": "none"}, "runtime: expected a host to compare the engine with, got 'none'"),
-        ({"runtime": "onnx"}, "runtime: expected one of .*, got 'onnx'"),
+        ({"host": "none"}, "host: expected a host to compare the engine with, got 'none'"),
+        ({"host": "onnx"}, "host: expected one of .*, got 'onnx'"),
         ({"energy_sensor": "no_such_file"}, "energy 'no_such_file': expected a sensor's file"),
     ],
 )

@@ -143,9 +143,9 @@ def test_what_is_no_profile_and_no_model(tmp_path):
     assert text == "model 'none.tflite': expected a file, got nothing of that name; check the path"
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_unknown_options(runtime):
-    text = message_of(ValueError, larq_engine.load_delegate, runtime, colour=3)
+@pytest.mark.parametrize("host", HOSTS)
+def test_unknown_options(host):
+    text = message_of(ValueError, larq_engine.load_delegate, host, colour=3)
     assert text == (
         "larq_engine plug-in: unknown option 'colour'; expected one of num_threads, kernel, "
         "fuse, device, placement"
@@ -190,17 +190,15 @@ def test_an_unknown_kernel_in_the_environment(monkeypatch):
 
 
 def test_an_unknown_runtime():
-    text = message_of(ValueError, larq_engine.Interpreter, add_model((1, 2)), runtime="onnx")
-    assert text == (
-        "runtime: expected one of ai_edge_litert, tensorflow, tflite_runtime, none, got 'onnx'"
-    )
+    text = message_of(ValueError, larq_engine.Interpreter, add_model((1, 2)), host="onnx")
+    assert text == ("host: expected one of litert, tensorflow, tflite_runtime, none, got 'onnx'")
 
 
-@pytest.mark.parametrize("runtime", [None, "tflite_runtime"])
-def test_a_runtime_that_is_not_installed(runtime, monkeypatch):
+@pytest.mark.parametrize("host", [None, "tflite_runtime"])
+def test_a_host_that_is_not_installed(host, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    text = message_of(ImportError, larq_engine.load_delegate, runtime)
-    package = "tflite-runtime" if runtime else "ai-edge-litert"
+    text = message_of(ImportError, larq_engine.load_delegate, host)
+    package = "tflite-runtime" if host else "ai-edge-litert"
     assert "got none" in text and f"`pip install {package}`" in text
 
 
@@ -458,9 +456,9 @@ def test_resize_to_no_shapes_at_all(shapes, interpreter):
     )
 
 
-@pytest.mark.parametrize("runtime", RUNNERS)
-def test_resize_that_the_model_cannot_take(runtime):
-    interpreter = larq_engine.Interpreter(add_model((1, 3), (1, 3)), runtime=runtime)
+@pytest.mark.parametrize("host", RUNNERS)
+def test_resize_that_the_model_cannot_take(host):
+    interpreter = larq_engine.Interpreter(add_model((1, 3), (1, 3)), host=host)
     text = message_of(ValueError, interpreter.resize, [(1, 3), (1, 4)])
     assert text.startswith("resize of input 'b' (#1) from (1, 3) to (1, 4): ")
     assert "XNNPack" not in text
@@ -469,9 +467,9 @@ def test_resize_that_the_model_cannot_take(runtime):
     np.testing.assert_array_equal(interpreter.predict([x, x]), 2 * x)
 
 
-def resize_and_predict(model: bytes, runtime: str, shapes: list[list[int]]) -> list[str]:
+def resize_and_predict(model: bytes, host: str, shapes: list[list[int]]) -> list[str]:
     """Tries each shape, then predicts; returns the messages of the refusals."""
-    interpreter = larq_engine.Interpreter(model, runtime=runtime)
+    interpreter = larq_engine.Interpreter(model, host=host)
     messages = []
     for shape in shapes:
         try:
@@ -483,11 +481,11 @@ def resize_and_predict(model: bytes, runtime: str, shapes: list[list[int]]) -> l
     return messages
 
 
-@pytest.mark.parametrize("runtime", RUNNERS)
-def test_resize_beyond_all_memory(runtime, box):
+@pytest.mark.parametrize("host", RUNNERS)
+def test_resize_beyond_all_memory(host, box):
     """The test runs in a process of its own, as a host may crash when it enlarges its memory."""
     shapes = [[2**31 - 1, 2**31 - 1, 2**31 - 1, 3], [1, 2**16, 2**16, 3], [1, 2**15, 2**15, 3]]
-    messages = box.call(resize_and_predict, add_model((1, 4, 4, 3)), runtime, shapes)
+    messages = box.call(resize_and_predict, add_model((1, 4, 4, 3)), host, shapes)
     for shape, message in zip(shapes, messages, strict=True):
         start = f"resize of input 'a' (#0) from (1, 4, 4, 3) to {tuple(shape)}: "
         assert message.startswith(start) and "XNNPack" not in message, message

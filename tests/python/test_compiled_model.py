@@ -31,7 +31,7 @@ def _compile(content: bytes, environment):
 @pytest.mark.parametrize("path", _MODELS, ids=lambda path: path.stem)
 def test_answers_as_the_interpreter_does(path, rng):
     content = path.read_bytes()
-    interpreter = larq_engine.Interpreter(content, runtime="ai_edge_litert")
+    interpreter = larq_engine.Interpreter(content, host="litert")
     model = _compile(content, larq_engine.environment())
     inputs, outputs = model.create_input_buffers(0), model.create_output_buffers(0)
     arrays = []

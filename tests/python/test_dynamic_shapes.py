@@ -26,12 +26,12 @@ def _reshaped_bconv(conv: Conv, filters: np.ndarray) -> bytes:
     return builder.finish([flat, shape], [y])
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_batch_and_size_that_the_data_decide(runtime, rng):
+@pytest.mark.parametrize("host", HOSTS)
+def test_batch_and_size_that_the_data_decide(host, rng):
     declared = Conv((1, 6, 5, 40), (3, 3), 9, padding="SAME", pad_value=0)
     filters = oracle.signs(rng.standard_normal(declared.filter_shape))
     model = _reshaped_bconv(declared, filters)
-    interpreter = larq_engine.Interpreter(model, runtime=runtime)
+    interpreter = larq_engine.Interpreter(model, host=host)
     for image_shape in [(1, 6, 5, 40), (3, 6, 5, 40), (2, 1, 9, 40), (1, 6, 5, 40)]:
         image = rng.standard_normal(image_shape).astype(np.float32)
         interpreter.resize({"flat": (image.size,)})
@@ -41,8 +41,8 @@ def test_batch_and_size_that_the_data_decide(runtime, rng):
         np.testing.assert_array_equal(got, expected)
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_scalars_where_channels_were_declared(runtime):
+@pytest.mark.parametrize("host", HOSTS)
+def test_scalars_where_channels_were_declared(host):
     builder = ModelBuilder()
     flat = builder.tensor([1], name="flat", signature=[-1])
     scalar = builder.constant(np.zeros(0, np.int32))
@@ -53,4 +53,4 @@ def test_scalars_where_channels_were_declared(runtime):
     builder.builtin("CONCATENATION", reshaped, [joined], axis=-1)
     model = builder.finish([flat], [add_quantize(builder, joined, [1, 2])])
     with pytest.raises(ValueError, match="expected at least 1 dimension"):
-        larq_engine.Interpreter(model, runtime=runtime).predict(np.ones(1, np.float32))
+        larq_engine.Interpreter(model, host=host).predict(np.ones(1, np.float32))

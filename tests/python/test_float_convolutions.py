@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from larq_engine.python import host
+from larq_engine.python import hosts
 from tests import oracle
 from tests.hosts import RUNNERS
 from tests.kernel_rows import TAKES_FLOAT_CONVOLUTIONS
@@ -72,7 +72,7 @@ def _groups(
 
 
 @convolutions
-@pytest.mark.parametrize("runtime", RUNNERS)
+@pytest.mark.parametrize("host", RUNNERS)
 @pytest.mark.parametrize(
     "how",
     [
@@ -84,19 +84,19 @@ def _groups(
     ids=["3x3", "1x1", "strides", "valid"],
 )
 @pytest.mark.parametrize(("groups", "channels"), [(2, 8), (3, 5), (8, 4)])
-def test_a_convolution_in_groups_is_one_step(groups, channels, how, runtime, rng):
+def test_a_convolution_in_groups_is_one_step(groups, channels, how, host, rng):
     model = _model(
         rng,
         lambda net, x: net.concatenate(_groups(net, x, groups, **how)[1]),
         groups * channels,
     )
-    model.check_both(runtime=runtime)
+    model.check_both(host=host)
     for threads in (1, 2):
-        model.check(num_threads=threads, runtime=runtime)
+        model.check(num_threads=threads, host=host)
     # Node 0 splits the image, nodes 1 to `groups` convolve a group each, and the last one joins
     # them.
     absorbed = (*range(2, groups + 1), 0, groups + 1)
-    assert _steps(model, runtime=runtime)[0] == ("CONV_2D", absorbed)
+    assert _steps(model, host=host)[0] == ("CONV_2D", absorbed)
 
 
 @convolutions
@@ -198,11 +198,11 @@ def test_groups_in_several_places(rng):
 
 
 @convolutions
-@pytest.mark.parametrize("runtime", RUNNERS)
-def test_weights_that_are_unpacked(runtime, rng):
+@pytest.mark.parametrize("host", RUNNERS)
+def test_weights_that_are_unpacked(host, rng):
     model = _model(rng, lambda net, x: _conv(net, x, 21, stride=(2, 1), as_bits=True), 5)
-    assert model.check_both(runtime=runtime)[0] == "CONV_2D"
-    model.check(device="cpu", num_threads=2, runtime=runtime)
+    assert model.check_both(host=host)[0] == "CONV_2D"
+    model.check(device="cpu", num_threads=2, host=host)
 
 
 @pytest.mark.parametrize("channels", [1, 7])
@@ -264,8 +264,8 @@ def test_between_binary_layers_nothing_is_left_to_the_host(rng):
 def test_other_dimensions_are_an_error(name, shape, rng):
     """Hosts have the same limit: they compute the operators before for the size of the resize."""
     model = _model(rng, lambda net, x: _BOXES[name](net, x), 8)
-    delegate = host.load_delegate()
-    interpreter = host.import_runtime(None).Interpreter(
+    delegate = hosts.load_delegate()
+    interpreter = hosts.import_host(None).Interpreter(
         model_content=model.content, experimental_delegates=[delegate]
     )
     interpreter.resize_tensor_input(interpreter.get_input_details()[0]["index"], shape)

@@ -83,7 +83,7 @@ def _gate_of_pixels(net: Net, op: str, x: Value, activation: str) -> Value:
     return net.binary(op, gate, net.conv(x, 35), activation)
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("op", ["ADD", "MUL"])
 @pytest.mark.parametrize(
     "form",
@@ -100,61 +100,61 @@ def _gate_of_pixels(net: Net, op: str, x: Value, activation: str) -> Value:
     ],
     ids=lambda form: form.__name__[1:],
 )
-def test_sums_and_products(form: Callable[..., Value], op, runtime, rng):
+def test_sums_and_products(form: Callable[..., Value], op, host, rng):
     for shape, activation in zip(_SHAPES, ACTIVATIONS, strict=True):
         net = Net(rng)
         y = form(net, op, net.input(random_images(rng, *shape)), activation)
-        assert net.finish(y).check_both(runtime=runtime) == [*_CONV, op]
+        assert net.finish(y).check_both(host=host) == [*_CONV, op]
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("kind", ["RELU", "RELU6", "RELU_N1_TO_1"])
-def test_relus(kind, runtime, rng):
+def test_relus(kind, host, rng):
     for shape in _SHAPES:
         net = Net(rng)
         y = net.relu(net.conv(net.input(random_images(rng, *shape)), 19), kind)
-        assert net.finish(y).check_both(runtime=runtime) == [*_CONV, kind]
+        assert net.finish(y).check_both(host=host) == [*_CONV, kind]
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("dims", [1, 3])
-def test_prelu(dims, runtime, rng):
+def test_prelu(dims, host, rng):
     for shape in _SHAPES:
         net = Net(rng)
         y = net.prelu(
             net.conv(net.input(random_images(rng, *shape)), 19), net.per_channel(19, dims=dims)
         )
-        assert net.finish(y).check_both(runtime=runtime) == [*_CONV, "PRELU"]
+        assert net.finish(y).check_both(host=host) == [*_CONV, "PRELU"]
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
-def test_max_pools(padding, runtime, rng):
+def test_max_pools(padding, host, rng):
     windows = [((2, 2), (2, 2)), ((3, 3), (2, 2)), ((3, 2), (1, 3)), ((1, 1), (2, 2))]
     for (window, stride), activation in zip(windows, ACTIVATIONS, strict=True):
         for shape in [(3, 9, 7, 33), (2, 5, 3, 1)]:
             net = Net(rng)
             x = net.conv(net.input(random_images(rng, *shape)), 21)
             y = net.pool(x, window, stride, padding, activation)
-            assert net.finish(y).check_both(runtime=runtime) == [*_CONV, "MAX_POOL_2D"]
+            assert net.finish(y).check_both(host=host) == [*_CONV, "MAX_POOL_2D"]
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("axis", [-1, 3])
 @pytest.mark.parametrize("parts", [2, 3, 8])
-def test_concatenations(parts, axis, runtime, rng):
+def test_concatenations(parts, axis, host, rng):
     for shape in _SHAPES:
         net = Net(rng)
         x = net.input(random_images(rng, *shape))
         values = [net.conv(x, 3 + 5 * i) for i in range(parts - 1)]
         y = net.concatenate([*values, x], axis)
-        assert net.finish(y).check_both(runtime=runtime) == [*_CONV * (parts - 1), "CONCATENATION"]
+        assert net.finish(y).check_both(host=host) == [*_CONV * (parts - 1), "CONCATENATION"]
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("growth", [32, 64, 20])
 @pytest.mark.parametrize("threads", [1, 2])
-def test_dense_blocks(threads, growth, runtime, rng):
+def test_dense_blocks(threads, growth, host, rng):
     """A block's layers read all earlier results; a batch norm, a pool and a relu end it.
 
     Concatenations of whole words with enough pixels are computed in parts.
@@ -171,7 +171,7 @@ def test_dense_blocks(threads, growth, runtime, rng):
         y = net.prelu(y, net.per_channel(y.array.shape[3]))
         outputs = [made] if growth == 64 else []
         model = net.finish(*outputs, y, net.conv(y, 5))
-        assert len(model.check_both(num_threads=threads, runtime=runtime)) == 15
+        assert len(model.check_both(num_threads=threads, host=host)) == 15
 
 
 _RESIDUAL_STEPS = [
@@ -180,12 +180,12 @@ _RESIDUAL_STEPS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_network(threads, runtime, rng):
+def test_a_network(threads, host, rng):
     for shape in [(3, 14, 13, 37), (2, 4, 4, 64), (1, 3, 2, 5), (1, 40, 30, 8)]:
         model = residual_net(rng, random_images(rng, *shape))
-        steps = model.check_both(num_threads=threads, runtime=runtime)
+        steps = model.check_both(num_threads=threads, host=host)
         assert sorted(steps) == sorted(_RESIDUAL_STEPS)
 
 
@@ -196,15 +196,15 @@ def test_every_kernel(kernel, rng):
         model.check_both(num_threads=threads, kernel=kernel)
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_other_batches_and_sizes_one_after_another(runtime, rng):
+@pytest.mark.parametrize("host", HOSTS)
+def test_other_batches_and_sizes_one_after_another(host, rng):
     constants = int(rng.integers(1000))
 
     def model(images: Array) -> Model:
         return residual_net(np.random.default_rng(constants), images)
 
     first = model(random_images(rng, 1, 6, 6, 20))
-    interpreters = [first.open(fuse=fuse, runtime=runtime) for fuse in (True, False)]
+    interpreters = [first.open(fuse=fuse, host=host) for fuse in (True, False)]
     for shape in [(5, 6, 6, 20), (2, 17, 9, 20), (1, 2, 2, 20), (3, 6, 6, 20)]:
         images = random_images(rng, *shape)
         for interpreter in interpreters:
@@ -244,19 +244,19 @@ _IN_PLACE = {
 }
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("form", _IN_PLACE, ids=lambda form: form.__name__[1:])
-def test_sums_that_may_not_be_written_over_their_operand(net, form, threads, runtime, rng):
+def test_sums_that_may_not_be_written_over_their_operand(net, form, threads, host, rng):
     """The image has several tiles; a sum in place would spoil the operand for the next tile."""
     model = net.finish(*form(net, net.input(random_images(rng, 2, 40, 40, 64))))
-    steps = model.check_both(num_threads=threads, runtime=runtime)
+    steps = model.check_both(num_threads=threads, host=host)
     assert sorted(steps) == sorted(_IN_PLACE[form])
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("threads", [1, 2])
-def test_outputs_in_the_middle_of_a_group(net, threads, runtime, rng):
+def test_outputs_in_the_middle_of_a_group(net, threads, host, rng):
     x = net.input(random_images(rng, 3, 9, 8, 34))
     values = [net.conv(x, 34)]
     values.append(net.add(values[-1], x))
@@ -265,32 +265,32 @@ def test_outputs_in_the_middle_of_a_group(net, threads, runtime, rng):
     same_bits = net.bits(values[-1])
     last = net.add(net.conv(values[-1], 34), values[1])
     model = net.finish(*values, bits, same_bits, last)
-    steps = model.check_both(num_threads=threads, runtime=runtime)
+    steps = model.check_both(num_threads=threads, host=host)
     expected = [*_CONV, "ADD", "RELU", "LceQuantize", "LceQuantize", *_CONV, "ADD"]
     assert sorted(steps) == sorted(expected)
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("threads", [1, 2])
-def test_the_host_reads_from_the_middle_of_a_group(net, threads, runtime, rng):
+def test_the_host_reads_from_the_middle_of_a_group(net, threads, host, rng):
     x = net.input(random_images(rng, 2, 8, 7, 33))
     y = net.add(net.conv(x, 33), x)
     negative = net.host("NEG", y, -y.array)
     z = net.conv(net.relu(y, "RELU"), 33)
     model = net.finish(net.add(z, negative))
-    steps = model.check_both(num_threads=threads, runtime=runtime)
+    steps = model.check_both(num_threads=threads, host=host)
     assert sorted(steps) == sorted([*_CONV, "ADD", "RELU", *_CONV, "ADD"])
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_float_operators_before_the_first_bits(net, runtime, rng):
+@pytest.mark.parametrize("host", HOSTS)
+def test_float_operators_before_the_first_bits(net, host, rng):
     """Operators are claimed if they lead to an LceQuantize; others stay with the host."""
     x = net.input(random_images(rng, 2, 8, 7, 33))
     y = net.add(net.mul(x, net.per_channel(33)), net.per_channel(33))
     y = net.prelu(y, net.per_channel(33))
     elsewhere = net.relu(net.add(x, net.per_channel(33)), "RELU")
     model = net.finish(net.conv(y, 5), net.host("NEG", elsewhere, -elsewhere.array))
-    assert model.check_both(runtime=runtime) == ["MUL", "ADD", "PRELU", *_CONV]
+    assert model.check_both(host=host) == ["MUL", "ADD", "PRELU", *_CONV]
 
 
 def _batch_norm(net: Net, x: Value, ops: Sequence[str]) -> Value:
@@ -302,11 +302,11 @@ def _batch_norm(net: Net, x: Value, ops: Sequence[str]) -> Value:
     return x
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize(
     "ops", [["MUL"], ["ADD"], ["MUL", "ADD"], ["ADD", "MUL"], ["MUL", "ADD", "MUL", "MUL"]]
 )
-def test_batch_norms_become_part_of_the_quantization(ops, runtime, rng):
+def test_batch_norms_become_part_of_the_quantization(ops, host, rng):
     for shape, threads in zip(
         [(3, 9, 7, 33), (2, 3, 5, 1), (2, 8, 8, 150)], (1, 2, 2), strict=True
     ):
@@ -315,7 +315,7 @@ def test_batch_norms_become_part_of_the_quantization(ops, runtime, rng):
         first = net.conv(_batch_norm(net, x, ops), 35)
         second = net.bits(_batch_norm(net, first, ops))
         model = net.finish(second)
-        assert model.check_both(num_threads=threads, runtime=runtime) == [*_CONV, "LceQuantize"]
+        assert model.check_both(num_threads=threads, host=host) == [*_CONV, "LceQuantize"]
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -329,8 +329,8 @@ def test_batch_norms_in_every_kernel(kernel, threads, rng):
         assert model.check_both(num_threads=threads, kernel=kernel) == ["LceQuantize"]
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_batch_norms_of_other_batches_and_sizes_one_after_another(runtime, rng):
+@pytest.mark.parametrize("host", HOSTS)
+def test_batch_norms_of_other_batches_and_sizes_one_after_another(host, rng):
     constants = int(rng.integers(1000))
 
     def model(images: Array) -> Model:
@@ -338,7 +338,7 @@ def test_batch_norms_of_other_batches_and_sizes_one_after_another(runtime, rng):
         y = net.conv(net.input(images), 20)
         return net.finish(net.conv(_batch_norm(net, y, ["MUL", "ADD"]), 7))
 
-    interpreter = model(random_images(rng, 1, 6, 6, 20)).open(runtime=runtime)
+    interpreter = model(random_images(rng, 1, 6, 6, 20)).open(host=host)
     for shape in [(5, 6, 6, 20), (2, 17, 9, 20), (1, 2, 2, 20), (3, 6, 6, 20)]:
         images = random_images(rng, *shape)
         if interpreter.input_shapes[0][1:] != shape[1:]:
@@ -347,9 +347,9 @@ def test_batch_norms_of_other_batches_and_sizes_one_after_another(runtime, rng):
     assert claimed(interpreter) == _CONV * 2
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_batch_norms_of_infinities_nan_and_negative_zero(net, runtime, rng):
+def test_batch_norms_of_infinities_nan_and_negative_zero(net, host, rng):
     """Every special value meets every pair of constants, overflows among them; no denormals."""
     finite = np.array([1, -1, 7, -7, 0.1, 1e-30, -1e-30, 3e38, -3e38], np.float32)
     factors, summands = map(np.ravel, np.meshgrid(finite, np.append(finite, [0.0, -0.0])))
@@ -359,18 +359,18 @@ def test_batch_norms_of_infinities_nan_and_negative_zero(net, runtime, rng):
     y = net.bits(net.add(scaled, net.constant(summands)))
     z = net.bits(net.mul(net.add(x, net.constant(summands)), net.constant(factors)))
     model = net.finish(y, z)
-    assert model.check_both(runtime=runtime) == ["LceQuantize"] * 2
+    assert model.check_both(host=host) == ["LceQuantize"] * 2
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_batch_norms_of_denormals(net, runtime, rng):
+@pytest.mark.parametrize("host", HOSTS)
+def test_batch_norms_of_denormals(net, host, rng):
     """Half of the smallest denormal is a zero, and no zero is negative."""
     tiny = np.array([1e-40, -1e-40, 1e-45, -1e-45] * 8, np.float32).reshape(1, 8, 4, 1)
     x = net.input(tiny)
     y = net.bits(net.mul(x, net.constant(np.array(0.5))))
     z = net.bits(net.add(x, net.constant(np.array(1e-40))))
     model = net.finish(y, z)
-    assert model.check(runtime=runtime) == ["LceQuantize"] * 2
+    assert model.check(host=host) == ["LceQuantize"] * 2
 
 
 def _output_in_the_middle(net: Net, x: Value) -> list[Value]:
@@ -421,15 +421,15 @@ _NOT_ABSORBED = {
 }
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("form", _NOT_ABSORBED, ids=lambda form: form.__name__[1:])
-def test_what_is_computed_before_a_quantization(form, threads, runtime, rng):
+def test_what_is_computed_before_a_quantization(form, threads, host, rng):
     for shape in [(3, 5, 4, 6), (1, 1, 2, 6)]:
         net = Net(rng)
         x = net.conv(net.input(random_images(rng, *shape)), 6)
         model = net.finish(*form(net, x))
-        steps = model.check_both(num_threads=threads, runtime=runtime)
+        steps = model.check_both(num_threads=threads, host=host)
         assert [step for step in steps if step not in _CONV] == _NOT_ABSORBED[form]
 
 
@@ -486,23 +486,23 @@ _NOT_CLAIMED = {
 }
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("form", _NOT_CLAIMED, ids=lambda form: form.__name__[1:])
-def test_what_stays_with_the_host(net, form, runtime, rng):
+def test_what_stays_with_the_host(net, form, host, rng):
     y = form(net, net.input(random_images(rng, 3, 5, 4, 6)))
-    assert net.finish(y).check_both(runtime=runtime) == _NOT_CLAIMED[form]
+    assert net.finish(y).check_both(host=host) == _NOT_CLAIMED[form]
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_a_concatenation_with_a_constant_stays_with_the_host(net, runtime, rng):
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_concatenation_with_a_constant_stays_with_the_host(net, host, rng):
     """The result has one sample, as the constant has."""
     y = _concatenation_with_a_constant(net, net.input(random_images(rng, 1, 5, 4, 6)))
-    assert net.finish(y).check_both(runtime=runtime) == _CONV
+    assert net.finish(y).check_both(host=host) == _CONV
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("op", ["ADD", "MUL"])
-def test_activations_that_are_not_known_stay_with_the_host(op, runtime, rng):
+def test_activations_that_are_not_known_stay_with_the_host(op, host, rng):
     """No host has a kernel for tanh in an ADD; none of them rejects it either."""
     for activation in (4, 5):
         net = Net(rng)
@@ -512,14 +512,14 @@ def test_activations_that_are_not_known_stay_with_the_host(op, runtime, rng):
         model = net.finish(y)
         outcomes = []
         for fuse in (False, True):
-            interpreter = model.open(fuse=fuse, runtime=runtime)
+            interpreter = model.open(fuse=fuse, host=host)
             outcomes.append(interpreter.predict(model.inputs))
             assert claimed(interpreter) == _CONV
         np.testing.assert_array_equal(*outcomes)
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_a_gate_of_an_image_of_any_size(net, runtime, rng):
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_gate_of_an_image_of_any_size(net, host, rng):
     """A file declares open dimensions as 1, so that a gate and its image look alike."""
     x = net.input(random_images(rng, 1, 1, 1, 6), signature=(-1, -1, -1, 6))
     gate = net.input(random_images(rng, 1, 1, 1, 6), signature=(-1, 1, 1, 6))
@@ -528,7 +528,7 @@ def test_a_gate_of_an_image_of_any_size(net, runtime, rng):
         (-1, -1, -1, 6), np.int32
     )
     model = net.finish(y)
-    interpreters = [model.open(fuse=fuse, runtime=runtime) for fuse in (True, False)]
+    interpreters = [model.open(fuse=fuse, host=host) for fuse in (True, False)]
     image, weights = random_images(rng, 2, 5, 4, 6), random_images(rng, 2, 1, 1, 6)
     for interpreter in interpreters:
         interpreter.resize([image.shape, weights.shape])
@@ -537,9 +537,9 @@ def test_a_gate_of_an_image_of_any_size(net, runtime, rng):
     np.testing.assert_array_equal(fused, alone)
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("op", ["ADD", "MUL"])
-def test_weights_of_a_bit_as_an_operand(net, op, runtime, rng):
+def test_weights_of_a_bit_as_an_operand(net, op, host, rng):
     """The weights become a constant when they are unpacked, after the file was read."""
     x = net.input(random_images(rng, 1, 5, 4, 6))
     signs = oracle.signs(rng.standard_normal(x.array.shape))
@@ -547,23 +547,23 @@ def test_weights_of_a_bit_as_an_operand(net, op, runtime, rng):
         add_weights(net.builder, signs, np.array([0.5], np.float32), 0), signs * np.float32(0.5)
     )
     y = net.binary(op, net.conv(x, 6), weights)
-    net.finish(y).check_both(runtime=runtime)
+    net.finish(y).check_both(host=host)
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("op", ["ADD", "MUL"])
-def test_what_the_host_computes_of_constants_is_for_all_samples(net, op, runtime, rng):
+def test_what_the_host_computes_of_constants_is_for_all_samples(net, op, host, rng):
     """The result looks like a tensor of one sample, and does not grow with the batch."""
     x = net.input(random_images(rng, 3, 5, 4, 6))
     half = random_images(rng, 1, 5, 4, 6).astype(np.float16)
     whole = Value(net.builder.tensor(half.shape), half.astype(np.float32))
     net.builder.builtin("DEQUANTIZE", [net.builder.constant(half)], [whole.number])
     y = net.binary(op, net.conv(x, 6), whole)
-    assert net.finish(y).check_both(runtime=runtime) == _CONV
+    assert net.finish(y).check_both(host=host) == _CONV
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_shapes_that_only_the_data_decide(net, runtime, rng):
+@pytest.mark.parametrize("host", HOSTS)
+def test_shapes_that_only_the_data_decide(net, host, rng):
     """The shapes of tensors after such a reshape are unknown when operators are claimed."""
     builder = net.builder
     flat, shape = builder.tensor([120], signature=[-1]), builder.tensor([4], np.int32)
@@ -573,7 +573,7 @@ def test_shapes_that_only_the_data_decide(net, runtime, rng):
     y = net.relu(net.conv(x, 6), "RELU")
     content = builder.finish([flat, shape], [net.add(y, x).number])
     for fuse in (True, False):
-        interpreter = larq_engine.Interpreter(content, fuse=fuse, runtime=runtime)
+        interpreter = larq_engine.Interpreter(content, fuse=fuse, host=host)
         interpreter.resize([(image.size,), (4,)])
         got = interpreter.predict([image.ravel(), np.array(image.shape, np.int32)])
         np.testing.assert_array_equal(got, np.add(y.array, image))
@@ -612,19 +612,19 @@ def _open_sum(net: Net) -> Value:
     return net.add(_open_image(net), _open_image(net))
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize(
     "form",
     [_open_relu, _open_product, _open_prelu, _open_sum],
     ids=lambda form: form.__name__[1:],
 )
-def test_channels_that_only_the_data_decide(net, form, runtime, rng):
+def test_channels_that_only_the_data_decide(net, form, host, rng):
     """A file declares open dimensions as 1, so that six channels look like one."""
     x = _leave_open(net, form(net))
     y = net.conv(x, 6)
     for model in (net.finish(y), net.finish(x, y)):
         for fuse in (False, True):
-            interpreter = model.open(fuse=fuse, runtime=runtime)
+            interpreter = model.open(fuse=fuse, host=host)
             interpreter.resize([array.shape for array in model.inputs])
             got = interpreter.predict(model.inputs)
             results = got if isinstance(got, list) else [got]
@@ -665,10 +665,10 @@ def _special_operators() -> list[tuple[str, str | float]]:
     return [*sums, *relus, ("PRELU", 0.5), ("PRELU", -0.5), ("PRELU", 0), *pools]
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize(("op", "option"), _special_operators())
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_infinities_nan_and_negative_zero(net, op, option, runtime, rng):
+def test_infinities_nan_and_negative_zero(net, op, option, host, rng):
     """Results are equal to the bit to host_operators.md, and to the host's where hosts agree.
 
     Hosts differ for NaN in a pool and in the sign of zeros: for -0.0, XNNPACK's PRELU goes by the
@@ -679,18 +679,18 @@ def test_infinities_nan_and_negative_zero(net, op, option, runtime, rng):
     result = _special_result(net, op, option, x, y)
     bits = net.bits(result)
     model = net.finish(result, bits)
-    fused = model.open(runtime=runtime)
+    fused = model.open(host=host)
     assert claimed(fused) == [op, "LceQuantize"]
     got, got_bits = fused.predict(model.inputs)
     np.testing.assert_array_equal(_bit_patterns(got), _bit_patterns(result.array))
     np.testing.assert_array_equal(got_bits, bits.array)
-    of_host, bits_of_host = model.open(fuse=False, runtime=runtime).predict(model.inputs)
+    of_host, bits_of_host = model.open(fuse=False, host=host).predict(model.inputs)
     np.testing.assert_array_equal(of_host, result.array)  # here 0.0 equals -0.0
     np.testing.assert_array_equal(bits_of_host, bits.array)
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_prelu_leaves_negative_zeros_alone(net, runtime, rng):
+@pytest.mark.parametrize("host", HOSTS)
+def test_prelu_leaves_negative_zeros_alone(net, host, rng):
     """TensorFlow Lite's reference does so: x >= 0 ? x : x * slope.
 
     XNNPACK's kernels differ in that.
@@ -698,27 +698,27 @@ def test_prelu_leaves_negative_zeros_alone(net, runtime, rng):
     x = net.input(np.full((1, 4, 4, 33), -0.0, np.float32))
     y = net.prelu(x, net.constant(np.array(-0.5, np.float32)))
     model = net.finish(y, net.bits(y))
-    fused = model.open(runtime=runtime)
+    fused = model.open(host=host)
     assert claimed(fused) == ["PRELU", "LceQuantize"]
     got, bits = fused.predict(model.inputs)
     assert (got == 0).all() and np.signbit(got).all()
-    of_host, bits_of_host = model.open(fuse=False, runtime=runtime).predict(model.inputs)
+    of_host, bits_of_host = model.open(fuse=False, host=host).predict(model.inputs)
     assert (of_host == 0).all()
     np.testing.assert_array_equal(bits, bits_of_host)
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_denormals_are_numbers(net, runtime, rng):
+@pytest.mark.parametrize("host", HOSTS)
+def test_denormals_are_numbers(net, host, rng):
     """A negative denormal has the sign -1 wherever it is computed."""
     tiny = np.array([1e-40, -1e-40, 1e-45, -1e-45] * 8, np.float32).reshape(1, 8, 4, 1)
     x = net.input(tiny)
     y = net.add(net.mul(x, net.constant(np.array(0.5))), x)
     model = net.finish(y, net.bits(y))
-    assert model.check(runtime=runtime) == ["MUL", "ADD", "LceQuantize"]
+    assert model.check(host=host) == ["MUL", "ADD", "LceQuantize"]
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_random_networks(runtime, rng, full):
+@pytest.mark.parametrize("host", HOSTS)
+def test_random_networks(host, rng, full):
     for number in range(1000 if full else 60):
         threads, kernel = 1 + number % 2, KERNELS[number % len(KERNELS)]
-        random_net(rng).check_both(num_threads=threads, kernel=kernel, runtime=runtime)
+        random_net(rng).check_both(num_threads=threads, kernel=kernel, host=host)

@@ -53,12 +53,10 @@ def _ints(*values: object) -> np.ndarray:
     return np.array(values, np.int32)
 
 
-def _check(
-    model: _Bits, moved: np.ndarray, data: np.ndarray, conv: Conv, runtime: str, rng
-) -> None:
+def _check(model: _Bits, moved: np.ndarray, data: np.ndarray, conv: Conv, host: str, rng) -> None:
     """Compares with the convolution of the moved signs, sample by sample and all at once."""
     filters = oracle.signs(rng.standard_normal(conv.filter_shape))
-    interpreter = larq_engine.Interpreter(model.convolve(conv, filters), runtime=runtime)
+    interpreter = larq_engine.Interpreter(model.convolve(conv, filters), host=host)
     expected = oracle.dot_products(conv.with_batch(_SAMPLES), moved, filters)
     for sample in range(_SAMPLES):
         got = interpreter.predict(data[sample : sample + 1])
@@ -72,17 +70,17 @@ def data(rng) -> np.ndarray:
     return rng.standard_normal((_SAMPLES, *_SHAPE[1:])).astype(np.float32)
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_reshape(runtime, data, rng):
+@pytest.mark.parametrize("host", HOSTS)
+def test_reshape(host, data, rng):
     """Builds a dense layer after Flatten: one pixel of all channels."""
     model, shape = _Bits(), (1, 1, 1, 4 * 5 * 64)
     model.move("RESHAPE", shape, _ints(-1, 1, 1, 4 * 5 * 2))
     moved = oracle.signs(data).reshape(_SAMPLES, *shape[1:])
-    _check(model, moved, data, Conv(shape, (1, 1), 9), runtime, rng)
+    _check(model, moved, data, Conv(shape, (1, 1), 9), host, rng)
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_concatenation(runtime, data, rng):
+@pytest.mark.parametrize("host", HOSTS)
+def test_concatenation(host, data, rng):
     """The bits are concatenated with their maximum over a window."""
     model, shape = _Bits(), (1, 4, 5, 128)
     pooled = model.builder.tensor(packed_shape(_SHAPE), np.int32)
@@ -94,36 +92,36 @@ def test_concatenation(runtime, data, rng):
     model.bits = joined
     signs = oracle.signs(data)
     moved = np.concatenate([signs, oracle.max_pool(signs, (2, 2), (1, 1), "SAME")], axis=3)
-    _check(model, moved, data, Conv(shape, (3, 3), 9), runtime, rng)
+    _check(model, moved, data, Conv(shape, (3, 3), 9), host, rng)
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_split(runtime, data, rng):
+@pytest.mark.parametrize("host", HOSTS)
+def test_split(host, data, rng):
     model, shape = _Bits(), (1, 4, 5, 32)
     parts = [model.builder.tensor(packed_shape(shape), np.int32) for _ in range(2)]
     axis = model.builder.constant(np.array(3, np.int32))
     model.builder.builtin("SPLIT", [axis, model.bits], parts, numSplits=2)
     model.bits = parts[1]
     moved = oracle.signs(data)[..., 32:]
-    _check(model, moved, data, Conv(shape, (3, 3), 9), runtime, rng)
+    _check(model, moved, data, Conv(shape, (3, 3), 9), host, rng)
 
 
 # XNNPACK of tflite_runtime 2.14 takes over a transpose of int32 and then refuses the type.
-@pytest.mark.parametrize("runtime", [host for host in HOSTS if "tflite_runtime" not in host.values])
-def test_transpose(runtime, data, rng):
+@pytest.mark.parametrize("host", [p for p in HOSTS if "tflite_runtime" not in p.values])
+def test_transpose(host, data, rng):
     model, shape = _Bits(), (1, 5, 4, 64)
     model.move("TRANSPOSE", shape, _ints(0, 2, 1, 3))
     moved = oracle.signs(data).transpose(0, 2, 1, 3)
-    _check(model, moved, data, Conv(shape, (3, 2), 9), runtime, rng)
+    _check(model, moved, data, Conv(shape, (3, 2), 9), host, rng)
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize(("op", "sign"), [("PAD", 1), ("PADV2", 1), ("PADV2", -1)])
-def test_pad(op, sign, runtime, data, rng):
+def test_pad(op, sign, host, data, rng):
     """A word of zeros is +1 in every channel, a word of ones (-1 as int32) is -1."""
     model, shape = _Bits(), (1, 7, 6, 64)
     amounts = _ints((0, 0), (1, 2), (0, 1), (0, 0))
     fill = [np.array(0 if sign == 1 else -1, np.int32)] if op == "PADV2" else []
     model.move(op, shape, amounts, *fill)
     moved = np.pad(oracle.signs(data), amounts, constant_values=sign)
-    _check(model, moved, data, Conv(shape, (3, 3), 9, padding="VALID"), runtime, rng)
+    _check(model, moved, data, Conv(shape, (3, 3), 9, padding="VALID"), host, rng)

@@ -230,29 +230,29 @@ _ILLEGAL: dict[str, tuple[Callable[[], bytes], str, bool]] = {
 }
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("fault", _ILLEGAL)
-def test_the_interpreter_refuses(fault, runtime, box):
+def test_the_interpreter_refuses(fault, host, box):
     build, words, _ = _ILLEGAL[fault]
     model = build()
-    kind, message = box.call(load_and_run, model, runtime)
+    kind, message = box.call(load_and_run, model, host)
     assert kind == "ValueError"
     assert message.startswith(f"model ({len(model)} bytes): ")
     assert words in message
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("fault", [fault for fault in _ILLEGAL if _ILLEGAL[fault][2]])
-def test_the_delegate_alone_refuses(fault, runtime, box):
+def test_the_delegate_alone_refuses(fault, host, box):
     build, words, _ = _ILLEGAL[fault]
-    assert words in box.call(load_in_plain_host, build(), runtime)
+    assert words in box.call(load_in_plain_host, build(), host)
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_whole_sequences_are_reversed(runtime, box):
-    assert box.call(load_and_run, reversed_sequences(8, 3), runtime) == ("", "")
+@pytest.mark.parametrize("host", HOSTS)
+def test_whole_sequences_are_reversed(host, box):
+    assert box.call(load_and_run, reversed_sequences(8, 3), host) == ("", "")
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_whole_sparse_weights_run(runtime, box):
-    assert box.call(load_and_run, sparse(), runtime) == ("", "")
+@pytest.mark.parametrize("host", HOSTS)
+def test_whole_sparse_weights_run(host, box):
+    assert box.call(load_and_run, sparse(), host) == ("", "")

@@ -90,8 +90,8 @@ def _rows(interpreter: larq_engine.Interpreter, x: Array) -> list[str]:
     return [kernel for kernel in kernels if kernel]
 
 
-def _host(model: bytes, x: Array, runtime: str | None = None) -> Array:
-    with larq_engine.Interpreter(model, runtime=runtime, fuse=False) as interpreter:
+def _host(model: bytes, x: Array, host: str | None = None) -> Array:
+    with larq_engine.Interpreter(model, host=host, fuse=False) as interpreter:
         assert _rows(interpreter, x) == []
         return np.asarray(interpreter.predict(x))
 
@@ -99,19 +99,19 @@ def _host(model: bytes, x: Array, runtime: str | None = None) -> Array:
 def _check(
     layer: _Layer,
     rng: np.random.Generator,
-    runtime: str | None = None,
+    host: str | None = None,
     kernel: str = "auto",
     num_threads: int = 1,
 ) -> None:
     """Compares with the host's XNNPACK, and with the kernel that tflite_runtime has instead."""
     model, x = layer.build(rng), layer.inputs(rng)
     with larq_engine.Interpreter(
-        model, runtime=runtime, num_threads=num_threads, placement=_place(kernel)
+        model, host=host, num_threads=num_threads, placement=_place(kernel)
     ) as interpreter:
         assert len(_rows(interpreter, x)) == 1
         y = np.asarray(interpreter.predict(x))
-    expected = _host(model, x, runtime)
-    if runtime == "tflite_runtime":  # it multiplies in integers, which rounds otherwise
+    expected = _host(model, x, host)
+    if host == "tflite_runtime":  # it multiplies in integers, which rounds otherwise
         off = np.abs(y.astype(np.int32) - expected)
         assert off.max() <= 1
         assert (off != 0).mean() < 0.02
@@ -134,9 +134,9 @@ def test_results_are_those_of_the_host(size, strides, padding, kernel, rng):
         _check(layer, rng, kernel=kernel)
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("activation", ACTIVATION)
-def test_activations_and_zero_points(activation, runtime, rng):
+def test_activations_and_zero_points(activation, host, rng):
     for in_zero, out_zero in [(0, 0), (-128, 127), (5, -128), (127, -3)]:
         for per_channel in [True, False]:
             layer = _Layer(
@@ -145,7 +145,7 @@ def test_activations_and_zero_points(activation, runtime, rng):
                 out_zero=out_zero,
                 per_channel=per_channel,
             )
-            _check(layer, rng, runtime)
+            _check(layer, rng, host)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import larq_engine
-from larq_engine.python import batching, host, library, progress
+from larq_engine.python import batching, hosts, library, progress
 from larq_engine.testing import Interpreter as LceInterpreter
 from tests import oracle
 from tests.hosts import HOSTS
@@ -89,8 +89,8 @@ def test_properties_of_a_float_model():
     assert isinstance(interpreter.input_types[0], np.dtype)
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_properties_of_a_quantized_model(runtime):
+@pytest.mark.parametrize("host", HOSTS)
+def test_properties_of_a_quantized_model(host):
     builder = ModelBuilder()
     per_tensor = {"scale": 0.5, "zero_point": -3}
     per_channel = {"scale": [0.25, 0.5], "zero_point": [0, 0], "quantized_dimension": 1}
@@ -100,7 +100,7 @@ def test_properties_of_a_quantized_model(runtime):
     d = builder.tensor((1, 2), name="d")
     builder.builtin("ADD", [x, x], [y])
     builder.builtin("DEQUANTIZE", [c], [d])
-    interpreter = larq_engine.Interpreter(builder.finish([x, c], [y, d]), runtime=runtime)
+    interpreter = larq_engine.Interpreter(builder.finish([x, c], [y, d]), host=host)
     assert interpreter.input_types == [np.int8, np.int8]
     assert interpreter.output_types == [np.int8, np.float32]
     assert interpreter.input_scales == [0.5, [0.25, 0.5]]
@@ -129,9 +129,9 @@ def test_equal_tensor_names_are_replaced():
     ]
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_forms_of_input_and_output(runtime, rng):
-    interpreter = larq_engine.Interpreter(two_by_two(), runtime=runtime)
+@pytest.mark.parametrize("host", HOSTS)
+def test_forms_of_input_and_output(host, rng):
+    interpreter = larq_engine.Interpreter(two_by_two(), host=host)
     a, b = (rng.standard_normal((4, 3)).astype(np.float32) for _ in range(2))
     forms = {
         "list": [a, b],
@@ -194,10 +194,10 @@ def test_memory_order_and_byte_order_do_not_matter(rng):
         np.testing.assert_array_equal(interpreter.predict(same), 2 * x.reshape(3, 2, 3))
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("kernel", ["auto", "reference"])
-def test_a_batch_in_one_invoke_equals_single_samples(kernel, runtime, rng, monkeypatch):
-    interpreter = larq_engine.Interpreter(lce_model(), kernel=kernel, runtime=runtime)
+def test_a_batch_in_one_invoke_equals_single_samples(kernel, host, rng, monkeypatch):
+    interpreter = larq_engine.Interpreter(lce_model(), kernel=kernel, host=host)
     x = rng.standard_normal((7, 5, 5, 40)).astype(np.float32)
     single = np.concatenate([interpreter.predict(sample[np.newaxis]) for sample in x])
     np.testing.assert_array_equal(interpreter.predict(x), single)
@@ -322,12 +322,12 @@ def test_an_open_batch_is_taken_whole(rng, monkeypatch):
     assert runs.batches == {5: 1}
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("signature", [None, (-1, 6)])
-def test_a_batch_baked_into_the_graph_runs_in_its_pieces(signature, runtime, rng, monkeypatch):
+def test_a_batch_baked_into_the_graph_runs_in_its_pieces(signature, host, rng, monkeypatch):
     x = rng.standard_normal((6, 6)).astype(np.float32)
     for batch in (1, 2, 3):
-        interpreter = larq_engine.Interpreter(baked_model(batch, signature), runtime=runtime)
+        interpreter = larq_engine.Interpreter(baked_model(batch, signature), host=host)
         expected = (2 * x).reshape(6, 2, 3)
         np.testing.assert_array_equal(interpreter.predict(x), expected)
         runs = CountedRuns(interpreter, monkeypatch)
@@ -344,10 +344,10 @@ def test_a_fixed_batch_that_does_not_divide_the_samples():
     assert interpreter.predict(np.zeros((8, 6), np.float32)).shape == (8, 2, 3)
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_samples_that_would_mix_run_alone(runtime, rng):
+@pytest.mark.parametrize("host", HOSTS)
+def test_samples_that_would_mix_run_alone(host, rng):
     x = rng.standard_normal((5, 4)).astype(np.float32)
-    got = larq_engine.Interpreter(mixing_model(), runtime=runtime).predict(x)
+    got = larq_engine.Interpreter(mixing_model(), host=host).predict(x)
     np.testing.assert_array_equal(got, x)
 
 
@@ -402,14 +402,14 @@ def test_open_sizes_that_a_valid_window_does_not_fit_wait_for_the_data(rng):
         interpreter.predict(x[:, :2])
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("kernel", ["auto", "reference"])
-def test_resize_after_a_run(kernel, runtime, rng):
+def test_resize_after_a_run(kernel, host, rng):
     conv = Conv((1, 5, 5, 40), (3, 3), 9)
     filters = oracle.signs(rng.standard_normal(conv.filter_shape))
     ones, zeros = np.ones(9, np.float32), np.zeros(9, np.float32)
     interpreter = larq_engine.Interpreter(
-        bconv_model(conv, filters, ones, zeros), kernel=kernel, runtime=runtime
+        bconv_model(conv, filters, ones, zeros), kernel=kernel, host=host
     )
     shapes = [(1, 5, 5, 40), (1, 9, 4, 40), (3, 9, 4, 40), (1, 1, 1, 40), (2, 30, 31, 40)]
     for shape in [*shapes, *reversed(shapes)]:
@@ -487,18 +487,18 @@ def test_long_work_shows_progress_to_a_person(screen, quiet_seconds, shown, monk
 )
 def test_num_threads_reaches_the_host_and_the_plugin(make, monkeypatch):
     seen = []
-    module = host.import_runtime(None)
-    load, interpreter = host.load_delegate, module.Interpreter
+    module = hosts.import_host(None)
+    load, interpreter = hosts.load_delegate, module.Interpreter
 
-    def spy_load(runtime, **options):
+    def spy_load(host, **options):
         seen.append(options["num_threads"])
-        return load(runtime, **options)
+        return load(host, **options)
 
     def spy_interpreter(*arguments, **options):
         seen.append(options["num_threads"])
         return interpreter(*arguments, **options)
 
-    monkeypatch.setattr(host, "load_delegate", spy_load)
+    monkeypatch.setattr(hosts, "load_delegate", spy_load)
     monkeypatch.setattr(module, "Interpreter", spy_interpreter)
     monkeypatch.setattr(library, "usable_cpus", lambda: 4)
     make(lce_model())

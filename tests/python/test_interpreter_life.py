@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import larq_engine
-from larq_engine.python import host, library
+from larq_engine.python import hosts, library
 from larq_engine.python.device_array import DeviceArray
 from larq_engine.python.session import Session
 from larq_engine.testing import Interpreter as LceInterpreter
@@ -66,13 +66,13 @@ def _while_it_is_taken_back(self, allocate, shapes):
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("moment", [_before, _half_way, _after, _while_it_is_taken_back])
 @pytest.mark.parametrize("call", ["predict", "resize"])
-def test_ctrl_c_in_a_resize(call, moment, runtime, monkeypatch):
+def test_ctrl_c_in_a_resize(call, moment, host, monkeypatch):
     if call == "resize" and moment is _while_it_is_taken_back:
         pytest.skip("it takes nothing back: it keeps the old interpreter")
-    interpreter = larq_engine.Interpreter(_model(), runtime=runtime)
+    interpreter = larq_engine.Interpreter(_model(), host=host)
     single, several = _images(1), _images(3)
     expected = interpreter.predict(single), interpreter.predict(several)
     interpreter.predict(single)
@@ -111,7 +111,7 @@ def test_ctrl_c_lets_go_of_data_on_a_gpu(monkeypatch):
     x, y, total = (builder.tensor((1, 32)) for _ in range(3))
     builder.builtin("ADD", [x, y], [total])
     model = builder.finish([x, y], [total])
-    session = Session(model, num_threads=1, runtime=None)
+    session = Session(model, num_threads=1, host=None)
     given = []
     monkeypatch.setattr(
         library.Delegate,
@@ -129,11 +129,11 @@ def _interrupt(*_):
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_forked_process_goes_on(threads, runtime):
+def test_a_forked_process_goes_on(threads, host):
     """Another thread predicts during the fork; the new process does not have that thread."""
-    interpreter = larq_engine.Interpreter(_model(), num_threads=threads, runtime=runtime)
+    interpreter = larq_engine.Interpreter(_model(), num_threads=threads, host=host)
     images = _images(3)
     expected = interpreter.predict(images)
     stop = threading.Event()
@@ -259,9 +259,9 @@ def test_copies_have_the_options():
     assert "reference" in kernels
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_it_ends_with_its_block(runtime):
-    with larq_engine.Interpreter(_model(), runtime=runtime) as interpreter:
+@pytest.mark.parametrize("host", HOSTS)
+def test_it_ends_with_its_block(host):
+    with larq_engine.Interpreter(_model(), host=host) as interpreter:
         assert interpreter.predict(_images(1)).shape == (1, 6, 7, 16)
     interpreter.close()
     assert interpreter.input_shapes == [(1, 6, 7, 64)]
@@ -322,10 +322,10 @@ def _sum(rows: int) -> tuple[bytes, list[np.ndarray]]:
     return builder.finish([x, other], [z]), data
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_files_one_after_another_with_one_delegate(runtime, tmp_path):
+@pytest.mark.parametrize("host", HOSTS)
+def test_files_one_after_another_with_one_delegate(host, tmp_path):
     """The files have equal lengths, so that the host puts the second where the first one was."""
-    module = importlib.import_module(host.RUNTIMES[runtime])
+    module = importlib.import_module(hosts.HOSTS[host])
     data = {}
     for rows in (1, 6):
         content, data[rows] = _sum(rows)
@@ -342,7 +342,7 @@ def test_files_one_after_another_with_one_delegate(runtime, tmp_path):
         interpreter.invoke()
         return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
 
-    expected = {rows: run(rows, host.load_delegate(runtime)) for rows in (1, 6)}
-    shared = host.load_delegate(runtime)
+    expected = {rows: run(rows, hosts.load_delegate(host)) for rows in (1, 6)}
+    shared = hosts.load_delegate(host)
     for rows in (6, 1, 6, 1):
         np.testing.assert_array_equal(run(rows, shared), expected[rows])

@@ -229,7 +229,7 @@ def _linked_pools(links: str) -> bytes:
     return builder.finish([tensors["x"]], [tensors["b"]])
 
 
-@pytest.mark.parametrize("runtime", RUNNERS)
+@pytest.mark.parametrize("host", RUNNERS)
 @pytest.mark.parametrize(
     ("links", "words"),
     [
@@ -239,12 +239,12 @@ def _linked_pools(links: str) -> bytes:
         ("ba ab", "got tensor 'b' (#2), an output of operator #1; the file is corrupted"),
     ],
 )
-def test_operators_that_read_what_is_not_there_yet(links, words, runtime, box):
+def test_operators_that_read_what_is_not_there_yet(links, words, host, box):
     """Some hosts would crash while they look for operators that the plug-in may take."""
     model = _linked_pools(links)
-    kind, message = box.call(load_and_run, model, runtime)
+    kind, message = box.call(load_and_run, model, host)
     assert kind == ("ValueError" if words else "")
-    alone = box.call(load_in_plain_host, model, runtime)
+    alone = box.call(load_in_plain_host, model, host)
     assert words in message and words in alone
     assert bool(words) == bool(message) == bool(alone)
 

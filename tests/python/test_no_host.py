@@ -40,7 +40,7 @@ def _open(content: bytes, **options) -> no_host.Interpreter:
 @pytest.mark.parametrize("samples", [1, 3, 17])
 def test_a_network(rng, samples, fuse, threads):
     residual_net(rng, random_images(rng, samples, 9, 7, 33)).check(
-        runtime="none", fuse=fuse, num_threads=threads
+        host="none", fuse=fuse, num_threads=threads
     )
 
 
@@ -48,8 +48,8 @@ def test_an_image_of_another_size(rng):
     model = residual_net(rng, random_images(rng, 2, 9, 7, 33))
     images = random_images(rng, 2, 12, 5, 33)
     results = []
-    for runtime in ("none", None):
-        with model.open(runtime=runtime) as interpreter:
+    for host in ("none", None):
+        with model.open(host=host) as interpreter:
             interpreter.resize([(2, 12, 5, 33)])
             results.append(interpreter.predict(images))
     np.testing.assert_array_equal(*results)
@@ -57,7 +57,7 @@ def test_an_image_of_another_size(rng):
 
 def test_the_profile_has_all_operators(rng):
     model = residual_net(rng, random_images(rng, 1, 9, 7, 33))
-    with model.open(runtime="none") as interpreter:
+    with model.open(host="none") as interpreter:
         rows = interpreter.profile(runs=2)
         nodes = library.nodes_of(
             {"node": row.node, "absorbed": row.absorbed} for row in rows if row.node >= 0
@@ -138,7 +138,7 @@ def test_names_of_signatures():
     assert _open(content).get_signature_list() == {
         "signature_0": {"inputs": ["image"], "outputs": ["scores"]}
     }
-    with larq_engine.Interpreter(content, runtime="none") as interpreter:
+    with larq_engine.Interpreter(content, host="none") as interpreter:
         assert (interpreter.input_names, interpreter.output_names) == (["image"], ["scores"])
 
 
@@ -312,7 +312,7 @@ def test_constants_are_read_only_and_views_outlive_the_interpreter():
 
 
 def test_data_of_a_gpu_are_refused_once():
-    with larq_engine.Interpreter(_adds_one(), runtime="none", device="cpu") as interpreter:
+    with larq_engine.Interpreter(_adds_one(), host="none", device="cpu") as interpreter:
         session = interpreter._session
         there = DeviceArray(None, 4096, (1, 2), np.dtype(np.float32))
         with pytest.raises(InputError, match="everything is computed on the CPU"):

@@ -67,7 +67,7 @@ def _constant(array: Array, **quantization: Any) -> dict[str, Any]:
 def _refused(model: bytes, op: str) -> None:
     """Expects an error that names the operator, of the file's checks or of the engine's."""
     with pytest.raises(ValueError, match=f"computes by itself, got {op} |the file is corrupted"):
-        larq_engine.Interpreter(model, runtime="none")
+        larq_engine.Interpreter(model, host="none")
 
 
 # QUANTIZE and DEQUANTIZE.

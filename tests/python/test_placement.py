@@ -48,22 +48,20 @@ _CANNOT_BE = {
 
 @pytest.mark.parametrize("device", ["cpu", "auto"])
 @pytest.mark.parametrize("placement", _CANNOT_BE)
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_nodes_that_cannot_be_placed(runtime, placement, device):
+@pytest.mark.parametrize("host", HOSTS)
+def test_nodes_that_cannot_be_placed(host, placement, device):
     with pytest.raises(ValueError) as error:
-        larq_engine.Interpreter(branch_model(), runtime=runtime, device=device, placement=placement)
+        larq_engine.Interpreter(branch_model(), host=host, device=device, placement=placement)
     assert f"placement: {_CANNOT_BE[placement]}" in str(error.value)
 
 
 @pytest.mark.parametrize("taken", [True, False])
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_nodes_of_every_graph(runtime, taken):
+@pytest.mark.parametrize("host", HOSTS)
+def test_nodes_of_every_graph(host, taken):
     x = np.random.default_rng(3).standard_normal((1, 4, 4, 32)).astype(np.float32)
     inputs = [np.array([taken]), x]
-    expected = larq_engine.Interpreter(branch_model(), runtime=runtime).predict(inputs)
-    placed = larq_engine.Interpreter(
-        branch_model(), runtime=runtime, placement="1:cpu,1/0:cpu,2/0:cpu"
-    )
+    expected = larq_engine.Interpreter(branch_model(), host=host).predict(inputs)
+    placed = larq_engine.Interpreter(branch_model(), host=host, placement="1:cpu,1/0:cpu,2/0:cpu")
     np.testing.assert_array_equal(placed.predict(inputs), expected)
 
 
@@ -106,19 +104,19 @@ def _kernels(model: bytes | Path, **options) -> list[str]:
     return [row.kernel for row in _rows(model, **options) if row.op == "LceBconv2d"]
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_kernels_of_single_operators(runtime):
+@pytest.mark.parametrize("host", HOSTS)
+def test_kernels_of_single_operators(host):
     first, *others = _convolutions()
-    auto = _kernels(_MODEL, runtime=runtime)
-    placed = _kernels(_MODEL, runtime=runtime, placement=f"{first}:cpu:reference")
+    auto = _kernels(_MODEL, host=host)
+    placed = _kernels(_MODEL, host=host, placement=f"{first}:cpu:reference")
     assert placed == ["reference", *auto[1:]]
     assert len(others) == 2
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_operators_left_to_the_host(runtime):
+@pytest.mark.parametrize("host", HOSTS)
+def test_operators_left_to_the_host(host):
     first, *others = _sums(_rows(_MODEL))
-    rows = _rows(_MODEL, runtime=runtime, placement=f"{first}:host")
+    rows = _rows(_MODEL, host=host, placement=f"{first}:host")
     assert _sums(rows) == others
     assert "1 ADD" in rows[-1].name.split(", ")
 
@@ -128,22 +126,22 @@ def test_what_only_the_engine_computes_is_not_left_to_the_host():
         larq_engine.Interpreter(_MODEL, placement=f"{_convolutions()[0]}:host")
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_the_file_says_it(runtime):
+@pytest.mark.parametrize("host", HOSTS)
+def test_the_file_says_it(host):
     first = _convolutions()[0]
     model = _with_metadata(f"{first}:cpu:reference")
-    auto = _kernels(_MODEL, runtime=runtime)
-    assert _kernels(model, runtime=runtime) == ["reference", *auto[1:]]
-    assert _kernels(model, runtime=runtime, placement="none") == auto
+    auto = _kernels(_MODEL, host=host)
+    assert _kernels(model, host=host) == ["reference", *auto[1:]]
+    assert _kernels(model, host=host, placement="none") == auto
     again = f"{_convolutions()[1]}:cpu:reference"
-    assert _kernels(model, runtime=runtime, placement=again) == [auto[0], "reference", auto[2]]
+    assert _kernels(model, host=host, placement=again) == [auto[0], "reference", auto[2]]
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("text", ["0:gpu", "0:cpu:no_such_kernel", "0:cuda"])
-def test_what_the_file_says_cannot_be(runtime, text):
+def test_what_the_file_says_cannot_be(host, text):
     with pytest.raises(ValueError, match="the model's placement: "):
-        larq_engine.Interpreter(_with_metadata(text), runtime=runtime)
+        larq_engine.Interpreter(_with_metadata(text), host=host)
 
 
 @pytest.mark.parametrize("text", ["0:cpu:no_such_kernel", "0:cuda"])
@@ -151,14 +149,14 @@ def test_the_file_falls_back(text):
     assert _kernels(_with_metadata(f"fallback,{text}")) == _kernels(_MODEL)
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_layers_cut_in_two(rng, runtime):
+@pytest.mark.parametrize("host", HOSTS)
+def test_layers_cut_in_two(rng, host):
     first = _convolutions()[0]
-    with larq_engine.Interpreter(_MODEL, runtime=runtime) as whole:
+    with larq_engine.Interpreter(_MODEL, host=host) as whole:
         x = rng.standard_normal(whole.input_shapes[0], np.float32)
         expected = whole.predict(x)
     with larq_engine.Interpreter(
-        _MODEL, runtime=runtime, placement=f"{first}:cpu@8+cpu:reference"
+        _MODEL, host=host, placement=f"{first}:cpu@8+cpu:reference"
     ) as cut:
         np.testing.assert_array_equal(cut.predict(x), expected)
         rows = [row for row in cut.profile(runs=1) if row.node == first]

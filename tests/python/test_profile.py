@@ -16,9 +16,9 @@ from tests.python.test_placement import branch_model
 _MODEL = Path(__file__).parents[1] / "interop" / "data" / "residual_relu_bn_add.float.tflite"
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_rows_are_the_steps_and_the_host(runtime):
-    table = larq_engine.Interpreter(_MODEL, runtime=runtime).profile(runs=7)
+@pytest.mark.parametrize("host", HOSTS)
+def test_rows_are_the_steps_and_the_host(host):
+    table = larq_engine.Interpreter(_MODEL, host=host).profile(runs=7)
     # Convolutions compute the sums.
     ours = [*["CONV_2D"] * TAKES_FLOAT_CONVOLUTIONS, *["LceQuantize", "LceBconv2d"] * 3]
     assert [row.op for row in table] == [*ours, "host runtime"]
@@ -39,9 +39,9 @@ def test_rows_are_the_steps_and_the_host(runtime):
     assert [len(row.absorbed) for row in table if row.op == "LceBconv2d"] == [1, 1, 1]
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_what_is_not_fused_is_the_hosts(runtime):
-    table = larq_engine.Interpreter(_MODEL, fuse=False, runtime=runtime).profile(runs=2)
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_is_not_fused_is_the_hosts(host):
+    table = larq_engine.Interpreter(_MODEL, fuse=False, host=host).profile(runs=2)
     assert [row.op for row in table] == [*["LceQuantize", "LceBconv2d"] * 3, "host runtime"]
     assert "3 ADD" in table.rows[-1].name.split(", ")
 
@@ -73,9 +73,9 @@ def test_branches(taken):
     assert all((row.ms_per_call > 0) == (row.calls > 0) for row in table)
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("names", ["unlike", "absent", "alike"])
-def test_operators_of_branches_are_not_taken_for_those_of_the_main_graph(runtime, names):
+def test_operators_of_branches_are_not_taken_for_those_of_the_main_graph(host, names):
     """Node 2 is an ADD in both graphs: the plug-in runs the branch's, the host that of integers."""
     builder = ModelBuilder()
     shape, packed = (1, 4, 4, 32), (1, 4, 4, 1)
@@ -95,7 +95,7 @@ def test_operators_of_branches_are_not_taken_for_those_of_the_main_graph(runtime
     branch.custom("LceQuantize", [0], [inner])
     branch.custom("LceDequantize", [inner], [signs])
     branch.builtin("ADD", [signs, signs], [1])
-    table = larq_engine.Interpreter(builder.finish([c, x], [sum_]), runtime=runtime).profile(runs=2)
+    table = larq_engine.Interpreter(builder.finish([c, x], [sum_]), host=host).profile(runs=2)
     assert [row.op for row in table].count("ADD") == 1, "that of the branch"
     assert table.rows[-1].name == "1 IF, 1 ADD"
 
@@ -171,11 +171,11 @@ def _float_model() -> bytes:
 
 
 @pytest.mark.parametrize("fuse", [True, False])
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_a_placed_operator_runs_where_nothing_is_binarized(runtime, fuse):
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_placed_operator_runs_where_nothing_is_binarized(host, fuse):
     def ops(placement):
         interpreter = larq_engine.Interpreter(
-            _float_model(), placement=placement, fuse=fuse, runtime=runtime, device="cpu"
+            _float_model(), placement=placement, fuse=fuse, host=host, device="cpu"
         )
         return [row.op for row in interpreter.profile(runs=1)]
 

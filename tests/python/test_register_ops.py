@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import larq_engine
-from larq_engine.python import host
+from larq_engine.python import hosts
 from tests.crash_box import CrashBox
 from tests.hosts import HOSTS
 from tests.model_builder import ModelBuilder, add_weights
@@ -28,7 +28,7 @@ def boxes() -> Iterator[Callable[[str], CrashBox]]:
     made = []
 
     @functools.cache
-    def box_of(runtime: str) -> CrashBox:
+    def box_of(host: str) -> CrashBox:
         made.append(CrashBox())
         return made[-1]
 
@@ -46,9 +46,9 @@ def register(resolver: int) -> tuple[int, str]:
     return status, error.value.decode()
 
 
-def run_registered(runtime: str, model: str) -> tuple[list[tuple[int, str]], np.ndarray | None]:
+def run_registered(host: str, model: str) -> tuple[list[tuple[int, str]], np.ndarray | None]:
     """Runs a model in a host whose op resolver was given our operators, without our delegate."""
-    module = host.import_runtime(runtime)
+    module = hosts.import_host(host)
     results: list[tuple[int, str]] = []
     with np.load(_DATA / f"{model}.npz") as recorded:
         x = recorded["x"]
@@ -79,9 +79,9 @@ def dense_of_bits() -> bytes:
     return builder.finish([x], [y])
 
 
-def run_dense_of_bits(runtime: str) -> list[np.ndarray]:
+def run_dense_of_bits(host: str) -> list[np.ndarray]:
     """Runs batches of 1, 2 and again 1 in the same interpreter."""
-    interpreter = host.import_runtime(runtime).InterpreterWithCustomOps(
+    interpreter = hosts.import_host(host).InterpreterWithCustomOps(
         model_content=dense_of_bits(), custom_op_registerers=[register]
     )
     outputs = []
@@ -94,36 +94,36 @@ def run_dense_of_bits(runtime: str) -> list[np.ndarray]:
     return outputs
 
 
-def register_null(runtime: str) -> tuple[int, str]:
-    host.import_runtime(runtime)
+def register_null(host: str) -> tuple[int, str]:
+    hosts.import_host(host)
     return register(0)
 
 
-_WITHOUT = [p for p in HOSTS if "ai_edge_litert" in p.values]
+_WITHOUT = [p for p in HOSTS if "litert" in p.values]
 _WITH = [p for p in HOSTS if p not in _WITHOUT]
 
 
-@pytest.mark.parametrize("runtime", _WITH)
+@pytest.mark.parametrize("host", _WITH)
 @pytest.mark.parametrize(
     "model", ["bitpacked_chain.float", "maxpool_chain.int8", "residual_relu_bn_add.float"]
 )
-def test_hosts_run_the_registered_operators(model, runtime, boxes):
-    results, got = boxes(runtime).call(run_registered, runtime, model)
+def test_hosts_run_the_registered_operators(model, host, boxes):
+    results, got = boxes(host).call(run_registered, host, model)
     assert results == [(0, "")]
     with np.load(_DATA / f"{model}.npz") as recorded:
         np.testing.assert_allclose(got, recorded["y"], rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("runtime", _WITH)
-def test_weights_are_unpacked_without_a_delegate(runtime, boxes):
-    outputs = boxes(runtime).call(run_dense_of_bits, runtime)
+@pytest.mark.parametrize("host", _WITH)
+def test_weights_are_unpacked_without_a_delegate(host, boxes):
+    outputs = boxes(host).call(run_dense_of_bits, host)
     for output, batch in zip(outputs, (1, 2, 1), strict=True):
         np.testing.assert_array_equal(output, [[2, 16, -24]] * batch)
 
 
-@pytest.mark.parametrize("runtime", _WITHOUT)
-def test_other_hosts_get_a_clear_error(runtime, boxes):
-    results, got = boxes(runtime).call(run_registered, runtime, "bitpacked_chain.float")
+@pytest.mark.parametrize("host", _WITHOUT)
+def test_other_hosts_get_a_clear_error(host, boxes):
+    results, got = boxes(host).call(run_registered, host, "bitpacked_chain.float")
     assert got is None, "the operators stay unresolved"
     ((status, error),) = results
     assert status == 1
@@ -131,7 +131,7 @@ def test_other_hosts_get_a_clear_error(runtime, boxes):
         assert word in error
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_no_resolver(runtime, boxes):
-    status, error = boxes(runtime).call(register_null, runtime)
+@pytest.mark.parametrize("host", HOSTS)
+def test_no_resolver(host, boxes):
+    status, error = boxes(host).call(register_null, host)
     assert status == 1 and error

@@ -195,10 +195,10 @@ def _samples(interpreter: larq_engine.Interpreter, rng: np.random.Generator) -> 
     return list(rng.standard_normal((3, *interpreter.input_shapes[0])).astype(np.float32))
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("name", _APART)
-def test_graphs_that_keep_samples_apart(name, runtime, rng):
-    interpreter = larq_engine.Interpreter(_model(_APART[name]), runtime=runtime)
+def test_graphs_that_keep_samples_apart(name, host, rng):
+    interpreter = larq_engine.Interpreter(_model(_APART[name]), host=host)
     assert is_samplewise(interpreter._session)
     pieces = _samples(interpreter, rng)
     x, apart = np.concatenate(pieces), np.concatenate(list(map(interpreter.predict, pieces)))

@@ -115,17 +115,17 @@ def _place(kernel: str) -> str:
 
 
 def _check(
-    layer: Layer, runtime: str | None = None, kernel: str = "auto", num_threads: int = 1
+    layer: Layer, host: str | None = None, kernel: str = "auto", num_threads: int = 1
 ) -> None:
     x = layer.inputs()
     with larq_engine.Interpreter(
-        layer.build(packed=True), runtime=runtime, placement=_place(kernel), num_threads=num_threads
+        layer.build(packed=True), host=host, placement=_place(kernel), num_threads=num_threads
     ) as packed:
         assert len(_signed_rows(packed, x)) == 1
         y = np.asarray(packed.predict(x))
     if layer.is_int8:
-        with larq_engine.Interpreter(layer.build(packed=False), runtime=runtime) as host:
-            expected = np.asarray(host.predict(x))
+        with larq_engine.Interpreter(layer.build(packed=False), host=host) as unpacked:
+            expected = np.asarray(unpacked.predict(x))
     else:
         expected = layer.expected(x)
     np.testing.assert_array_equal(y.reshape(expected.shape), expected)
@@ -140,14 +140,14 @@ def test_results_are_those_of_any_kernel(depth, units, dtype, kernel, rng):
     _check(Layer(rng, depth, units, dtype), kernel=kernel)
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("activation", ACTIVATION)
 @pytest.mark.parametrize("dtype", [np.int8, np.float32])
-def test_activations_and_zero_points(dtype, activation, runtime, rng):
+def test_activations_and_zero_points(dtype, activation, host, rng):
     for in_zero, out_zero in [(0, 0), (-128, 127), (5, -128), (127, -3)]:
         layer = Layer(rng, 200, 150, dtype)
         layer.in_zero, layer.out_zero, layer.activation = in_zero, out_zero, activation
-        _check(layer, runtime)
+        _check(layer, host)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.float32])

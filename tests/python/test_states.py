@@ -26,11 +26,11 @@ def summing_model(*, input_batch: int = 1, is_open: bool = False) -> bytes:
 
 
 # XNNPACK of LiteRT 2.3 writes the larger state over memory that is not its own.
-@pytest.mark.parametrize("runtime", _HOSTS_OF_STATES)
-def test_a_state_keeps_its_batch(runtime, box):
-    kind, message = box.call(load_and_run, summing_model(is_open=True), runtime, 3)
+@pytest.mark.parametrize("host", _HOSTS_OF_STATES)
+def test_a_state_keeps_its_batch(host, box):
+    kind, message = box.call(load_and_run, summing_model(is_open=True), host, 3)
     assert (kind, message) == ("", "")
-    kind, message = box.call(load_and_run, summing_model(input_batch=2), runtime)
+    kind, message = box.call(load_and_run, summing_model(input_batch=2), host)
     assert (kind, message) == (
         "ValueError",
         "model: expected inputs that keep a state's shape (1, 4), got some that make it (2, 4) "
@@ -38,19 +38,19 @@ def test_a_state_keeps_its_batch(runtime, box):
     )
 
 
-@pytest.mark.parametrize("runtime", _HOSTS_OF_STATES)
-def test_an_open_batch_beside_a_state_runs_in_pieces(runtime):
-    interpreter = larq_engine.Interpreter(summing_model(is_open=True), runtime=runtime)
+@pytest.mark.parametrize("host", _HOSTS_OF_STATES)
+def test_an_open_batch_beside_a_state_runs_in_pieces(host):
+    interpreter = larq_engine.Interpreter(summing_model(is_open=True), host=host)
     (start,) = interpreter.predict(np.zeros((1, 4), np.float32))
     got = interpreter.predict(np.ones((3, 4), np.float32))
     steps = np.array([[1], [2], [3]], np.float32)
     np.testing.assert_array_equal(got[:, 1:], (start + steps)[:, 1:])
 
 
-@pytest.mark.parametrize("runtime", _HOSTS_OF_STATES)
-def test_a_state_sees_each_sample_once(runtime):
+@pytest.mark.parametrize("host", _HOSTS_OF_STATES)
+def test_a_state_sees_each_sample_once(host):
     """A variable adds up all inputs, so that any other run would show in it."""
-    interpreter = larq_engine.Interpreter(summing_model(), runtime=runtime)
+    interpreter = larq_engine.Interpreter(summing_model(), host=host)
     ones = np.ones((3, 4), np.float32)
     interpreter.predict(np.zeros((1, 4), np.float32))
     # The first value was never assigned, and hosts start it with anything.

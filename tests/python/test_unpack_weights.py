@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import larq_engine
-from larq_engine.python import host
+from larq_engine.python import hosts
 from tests import oracle
 from tests.hosts import HOSTS
 from tests.model_builder import ModelBuilder, add_weights
@@ -91,8 +91,8 @@ def _chain_model(rng: np.random.Generator, add: _AddWeights) -> bytes:
     return builder.finish([x], [y])
 
 
-def _open(model: bytes, runtime: str) -> larq_engine.Interpreter:
-    return larq_engine.Interpreter(model, runtime=runtime)
+def _open(model: bytes, host: str) -> larq_engine.Interpreter:
+    return larq_engine.Interpreter(model, host=host)
 
 
 def _taken_over(interpreter: larq_engine.Interpreter) -> list[int]:
@@ -102,10 +102,10 @@ def _taken_over(interpreter: larq_engine.Interpreter) -> list[int]:
     return sorted(len(node["outputs"]) for node in nodes if node["op_name"] == "DELEGATE")
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("axis", [0, 1, 2, 3])
 @pytest.mark.parametrize("scales", ["one", "one each"])
-def test_weights_are_scaled_signs(scales, axis, runtime, rng):
+def test_weights_are_scaled_signs(scales, axis, host, rng):
     signs = oracle.signs(rng.standard_normal((3, 4, 5, 7)))
     count = 1 if scales == "one" else signs.shape[axis]
     scale = rng.standard_normal(count).astype(np.float32)
@@ -113,30 +113,30 @@ def test_weights_are_scaled_signs(scales, axis, runtime, rng):
     x, y = builder.tensor((1, 4)), builder.tensor((1, 4))
     builder.builtin("ADD", [x, x], [y])
     model = builder.finish([x], [y, add_weights(builder, signs, scale, axis)])
-    got = _open(model, runtime).predict(np.zeros((1, 4), np.float32))[1]
+    got = _open(model, host).predict(np.zeros((1, 4), np.float32))[1]
     np.testing.assert_array_equal(got, signs * _expand(scale, 4, axis))
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("op", _LAYERS)
-def test_a_layer_runs_as_with_floats(op, runtime, rng, request):
+def test_a_layer_runs_as_with_floats(op, host, rng, request):
     seed = request.config.getoption("--seed")
     models = [
         _layer_model(op, np.random.default_rng(seed), add) for add in (add_weights, _add_floats)
     ]
-    packed, floats = (_open(model, runtime) for model in models)
+    packed, floats = (_open(model, host) for model in models)
     x = rng.standard_normal(_SHAPE).astype(np.float32)
     np.testing.assert_array_equal(packed.predict(x), floats.predict(x))
     with_floats = _taken_over(floats)
-    assert with_floats == [1] or (op, runtime) == ("BATCH_MATMUL", "tflite_runtime")
+    assert with_floats == [1] or (op, host) == ("BATCH_MATMUL", "tflite_runtime")
     assert _taken_over(packed) == [1, *with_floats], "the weights are ours, the layer is XNNPACK's"
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_a_network_stays_in_one_part(runtime, rng, request):
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_network_stays_in_one_part(host, rng, request):
     seed = request.config.getoption("--seed")
     models = [_chain_model(np.random.default_rng(seed), add) for add in (add_weights, _add_floats)]
-    packed, floats = (_open(model, runtime) for model in models)
+    packed, floats = (_open(model, host) for model in models)
     x = rng.standard_normal(_SHAPE).astype(np.float32)
     np.testing.assert_array_equal(packed.predict(x), floats.predict(x))
     assert _taken_over(floats) == [1]
@@ -159,10 +159,10 @@ def _whole_numbers(rng: np.random.Generator, *shape: int) -> np.ndarray:
     return rng.integers(-8, 9, shape).astype(np.float32)
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_batches_are_enlarged(runtime, rng):
+@pytest.mark.parametrize("host", HOSTS)
+def test_batches_are_enlarged(host, rng):
     model, weights = _dense(rng)
-    interpreter = _open(model, runtime)
+    interpreter = _open(model, host)
     for samples in (5, 1, 3):
         x = _whole_numbers(rng, samples, 40)
         np.testing.assert_array_equal(interpreter.predict(x), x @ weights)
@@ -175,11 +175,11 @@ def test_weights_are_no_activations(rng):
     assert larq_engine.Interpreter(model)._session.activation_bytes() == 4 * (40 + 9)
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_allocated_again_and_again(runtime, rng):
+@pytest.mark.parametrize("host", HOSTS)
+def test_allocated_again_and_again(host, rng):
     model, weights = _dense(rng)
-    interpreter = host.import_runtime(runtime).Interpreter(
-        model_content=model, experimental_delegates=[host.load_delegate(runtime)]
+    interpreter = hosts.import_host(host).Interpreter(
+        model_content=model, experimental_delegates=[hosts.load_delegate(host)]
     )
     for batch in (1, 1, 4, 1):
         interpreter.resize_tensor_input(0, (batch, 40))
@@ -191,12 +191,12 @@ def test_allocated_again_and_again(runtime, rng):
         np.testing.assert_array_equal(interpreter.get_tensor(1), x @ weights)
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("delegate_first", [False, True])
-def test_interpreters_that_share_a_delegate_and_a_model(delegate_first, runtime, rng):
+def test_interpreters_that_share_a_delegate_and_a_model(delegate_first, host, rng):
     model, weights = _dense(rng)
-    delegate = host.load_delegate(runtime)
-    module = host.import_runtime(runtime)
+    delegate = hosts.load_delegate(host)
+    module = hosts.import_host(host)
     interpreters = [
         module.Interpreter(model_content=model, experimental_delegates=[delegate]) for _ in range(3)
     ]
@@ -214,8 +214,8 @@ def test_interpreters_that_share_a_delegate_and_a_model(delegate_first, runtime,
         gc.collect()
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_weights_of_two_layers_and_of_the_user(runtime, rng):
+@pytest.mark.parametrize("host", HOSTS)
+def test_weights_of_two_layers_and_of_the_user(host, rng):
     """Two layers, an operator that XNNPACK leaves to the host, and the user read them."""
     signs = oracle.signs(rng.standard_normal((40, 40)))
     builder = ModelBuilder()
@@ -225,7 +225,7 @@ def test_weights_of_two_layers_and_of_the_user(runtime, rng):
     _add_layer(builder, "FULLY_CONNECTED", x, weights, (1, 40), middle)
     _add_layer(builder, "FULLY_CONNECTED", middle, weights, (1, 40), y)
     builder.builtin("CUMSUM", [weights, builder.constant(np.array(0, np.int32))], [total])
-    interpreter = _open(builder.finish([x], [y, total, weights]), runtime)
+    interpreter = _open(builder.finish([x], [y, total, weights]), host)
     data = _whole_numbers(rng, 1, 40)
     got = interpreter.predict(data)
     floats = 2 * signs
@@ -234,8 +234,8 @@ def test_weights_of_two_layers_and_of_the_user(runtime, rng):
     np.testing.assert_array_equal(got[2], floats)
 
 
-@pytest.mark.parametrize("runtime", HOSTS)
-def test_weights_in_a_branch(runtime, rng):
+@pytest.mark.parametrize("host", HOSTS)
+def test_weights_in_a_branch(host, rng):
     """Every subgraph has its own weights."""
     signs = oracle.signs(rng.standard_normal((9, 40)))
     builder = ModelBuilder()
@@ -248,7 +248,7 @@ def test_weights_in_a_branch(runtime, rng):
         _add_layer(branch, "FULLY_CONNECTED", inner, weights, (1, 9), result)
         branch.interface([inner], [result])
     builder.builtin("IF", [condition, x], [y], thenSubgraphIndex=1, elseSubgraphIndex=2)
-    interpreter = _open(builder.finish([condition, x], [y]), runtime)
+    interpreter = _open(builder.finish([condition, x], [y]), host)
     data = _whole_numbers(rng, 1, 40)
     for taken, scale in ((True, 2), (False, 3)):
         got = interpreter.predict([np.array([taken]), data])

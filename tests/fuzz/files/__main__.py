@@ -38,17 +38,17 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=10000, help="how many")
     parser.add_argument("--first", type=int, default=0, help="number of the first")
     parser.add_argument("--mode", choices=MODES, default="checked", help="what runs them")
-    parser.add_argument("--runtime", help="the host runtime; the first installed one if not given")
+    parser.add_argument("--host", help="the first installed one if not given")
     parser.add_argument("--save", type=Path, help="folder for the files that crash")
     parser.add_argument("--replay", type=int, metavar="CASE", help="run this case only")
     parser.add_argument("--without", type=int, nargs="*", default=[], help="mutations to leave out")
     options = parser.parse_args()
     if options.replay is not None:
-        return replay(options.replay, options.without, options.mode, options.runtime, options.save)
+        return replay(options.replay, options.without, options.mode, options.host, options.save)
     return run_campaign(
         range(options.first, options.first + options.cases),
         options.mode,
-        options.runtime,
+        options.host,
         options.save,
     )
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from larq_engine.python import host
+from larq_engine.python import hosts
 from larq_engine.python.text_table import align_columns
 from tests.fuzz.files import runs
 from tests.fuzz.files.cases import Cases
@@ -44,12 +44,12 @@ class Tally:
     verdicts: list[Verdict] = field(default_factory=list)
 
 
-def make_modes(runtime: str | None, reporter: Path) -> dict[str, Callable[[], Run]]:
+def make_modes(host: str | None, reporter: Path) -> dict[str, Callable[[], Run]]:
     """Returns functions that run a case, by mode; `innocent` is the host without the plug-in."""
     return {
-        "checked": functools.partial(runs.checked, runtime),
-        "bare": functools.partial(runs.bare, runtime),
-        "innocent": functools.partial(runs.bare, runtime, str(reporter)),
+        "checked": functools.partial(runs.checked, host),
+        "bare": functools.partial(runs.bare, host),
+        "innocent": functools.partial(runs.bare, host, str(reporter)),
     }
 
 
@@ -97,13 +97,13 @@ def collect(
         yield tally
 
 
-def run_campaign(numbers: range, mode: str, runtime: str | None, folder: Path | None) -> int:
+def run_campaign(numbers: range, mode: str, host: str | None, folder: Path | None) -> int:
     """Runs a range of cases and prints the tally as it grows; returns the exit status."""
-    module = host.import_runtime(runtime)
+    module = hosts.import_host(host)
     cases = Cases()
     with tempfile.TemporaryDirectory() as temporary:
         reporter = build_reporter(Path(temporary))
-        modes = make_modes(runtime, reporter)
+        modes = make_modes(host, reporter)
         workers = Workers(cases, reporter)
         start = said = time.monotonic()
         tally = Tally()
@@ -122,7 +122,7 @@ def run_campaign(numbers: range, mode: str, runtime: str | None, folder: Path | 
     cpu = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]) + time.process_time()
     print(f"{seconds:.0f} s, {cpu:.0f} s of a CPU, {tally.cases / cpu:.0f} cases in one of them")
     _print_outcomes(tally)
-    _print_crashes(tally, mode, runtime)
+    _print_crashes(tally, mode, host)
     if folder is not None:
         _save(tally, cases, folder)
     return 1 if _is_failure(tally, mode) else 0
@@ -150,7 +150,7 @@ def _print_outcomes(tally: Tally) -> None:
     print("\n".join(align_columns(titles, rows, titles[1:])))
 
 
-def _print_crashes(tally: Tally, mode: str, runtime: str | None) -> None:
+def _print_crashes(tally: Tally, mode: str, host: str | None) -> None:
     grouped: dict[tuple[str, str, str], list[Verdict]] = defaultdict(list)
     for verdict in tally.verdicts:
         grouped[verdict.owner, verdict.operators, verdict.death.signal].append(verdict)
@@ -166,7 +166,7 @@ def _print_crashes(tally: Tally, mode: str, runtime: str | None) -> None:
         place = (verdict.owner, *signature(verdict.death))
         places[place].append(verdict)
     command = f".venv/bin/python -m tests.fuzz.files --mode {mode}"
-    command += f" --runtime {runtime}" if runtime else ""
+    command += f" --host {host}" if host else ""
     for (owner, *_), found in sorted(places.items(), key=lambda item: -len(item[1])):
         first = found[0]
         print(f"{len(found)} x {owner} ({first.reason}): {describe(first.death)}")
@@ -200,7 +200,7 @@ def _save(tally: Tally, cases: Cases, folder: Path) -> None:
 
 
 def replay(
-    number: int, without: Sequence[int], mode: str, runtime: str | None, folder: Path | None
+    number: int, without: Sequence[int], mode: str, host: str | None, folder: Path | None
 ) -> int:
     """Runs one case in this process, so that a debugger can look."""
     case = Cases().make(number, frozenset(without))
@@ -208,7 +208,7 @@ def replay(
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{number}.tflite").write_bytes(case.content)
-    run = runs.checked(runtime) if mode == "checked" else runs.bare(runtime)
+    run = runs.checked(host) if mode == "checked" else runs.bare(host)
 
     def begin(phase: Phase) -> None:
         print(phase.name.lower(), file=sys.stderr, flush=True)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import larq_engine
-from larq_engine.python import host
+from larq_engine.python import hosts
 
 
 class Outcome(IntEnum):
@@ -67,11 +67,11 @@ class _KeptBytes:
             raise WrongError("wrote to the caller's bytes")
 
 
-def checked(runtime: str | None) -> Run:
+def checked(host: str | None) -> Run:
     """Returns a run by `larq_engine.Interpreter`, as users run a file."""
 
     def load(content: bytes, **options: Any) -> Any:
-        return larq_engine.Interpreter(content, runtime=runtime, **options)
+        return larq_engine.Interpreter(content, host=host, **options)
 
     def predict(interpreter: Any, r: Random) -> Any:
         types, shapes = interpreter.input_types, interpreter.input_shapes
@@ -142,14 +142,14 @@ def _has_variables(interpreter: Any) -> bool:
     return any(op["op_name"] == "VAR_HANDLE" for op in interpreter._get_ops_details())
 
 
-def bare(runtime: str | None, library: str | None = None) -> Run:
+def bare(host: str | None, library: str | None = None) -> Run:
     """Returns a run in a stock interpreter, unchecked, with the plug-in or another delegate."""
-    module = host.import_runtime(runtime)
+    module = hosts.import_host(host)
 
     def make_delegate() -> Any:
         if library is not None:
             return module.load_delegate(library)
-        return host.load_delegate(runtime)
+        return hosts.load_delegate(host)
 
     shared = make_delegate()
 

@@ -46,7 +46,7 @@ def test_a_case_can_be_replayed(tmp_path):
     assert saved.name == "11.tflite"
 
 
-@pytest.mark.parametrize("wrong", [["--mode", "no"], ["--runtime", "no", "--cases", "1"]])
+@pytest.mark.parametrize("wrong", [["--mode", "no"], ["--host", "no", "--cases", "1"]])
 def test_what_is_not_understood(wrong):
     done = _run(*wrong)
     assert done.returncode not in (0, 1) or "expected one of" in done.stderr

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from larq_engine.python import host
+from larq_engine.python import hosts
 from tests.fuzz.files import runs
 from tests.fuzz.files.runs import Outcome, WrongError
 
@@ -50,8 +50,8 @@ class _Host:
 
 def _run(monkeypatch: pytest.MonkeyPatch, writing: str) -> Outcome:
     module = SimpleNamespace(Interpreter=_Host)
-    monkeypatch.setattr(host, "import_runtime", lambda runtime: module)
-    monkeypatch.setattr(host, "load_delegate", lambda runtime: object())
+    monkeypatch.setattr(hosts, "import_host", lambda host: module)
+    monkeypatch.setattr(hosts, "load_delegate", lambda host: object())
     content = bytes(bytearray(writing.encode()))  # a copy, as it is written to
     return runs.bare(None)(content, Random(0), lambda phase: None)
 

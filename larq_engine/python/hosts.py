@@ -15,8 +15,8 @@ from larq_engine.python.errors import host_errors
 from larq_engine.python.tensors import Array
 
 # Modules of the hosts' interpreters, in the order of preference.
-RUNTIMES: Mapping[str, str] = {
-    "ai_edge_litert": "ai_edge_litert.interpreter",
+HOSTS: Mapping[str, str] = {
+    "litert": "ai_edge_litert.interpreter",
     "tensorflow": "tensorflow.lite.python.interpreter",
     "tflite_runtime": "tflite_runtime.interpreter",
 }
@@ -55,45 +55,49 @@ class HostInterpreter(Protocol):
     _interpreter: HostNodes
 
 
-def import_runtime(name: str | None) -> ModuleType:
-    """Imports the host runtime of this name, or the first installed one; "none" is the engine.
+def package_of(name: str) -> str:
+    """Returns the Python package of a host."""
+    return HOSTS[name].partition(".")[0]
 
-    A runtime that is installed but broken raises its own ImportError: trying the next runtime would
-    hide the fault.
+
+def import_host(name: str | None) -> ModuleType:
+    """Imports the host of this name, or the first installed one; "none" is the engine.
+
+    A host that is installed but broken raises its own ImportError: trying the next host would hide
+    the fault.
 
     Raises:
-        ValueError: There is no host runtime of this name.
-        ImportError: The runtime, or any at all, is not installed.
+        ValueError: There is no host of this name.
+        ImportError: The host, or any at all, is not installed.
     """
     if name == NO_HOST:
         return importlib.import_module(_NO_HOST_MODULE)
-    if name is not None and name not in RUNTIMES:
-        known = ", ".join([*RUNTIMES, NO_HOST])
-        raise ValueError(f"runtime: expected one of {known}, got {name!r}")
-    wanted = list(RUNTIMES) if name is None else [name]
+    if name is not None and name not in HOSTS:
+        known = ", ".join([*HOSTS, NO_HOST])
+        raise ValueError(f"host: expected one of {known}, got {name!r}")
+    wanted = list(HOSTS) if name is None else [name]
     for candidate in wanted:
-        if importlib.util.find_spec(candidate) is not None:
-            return importlib.import_module(RUNTIMES[candidate])
-    package = "ai-edge-litert" if name is None else name.replace("_", "-")
+        if importlib.util.find_spec(package_of(candidate)) is not None:
+            return importlib.import_module(HOSTS[candidate])
     raise ImportError(
-        f"larq_engine needs a TensorFlow Lite runtime, expected {' or '.join(wanted)}, "
-        f"got none; install one with `pip install {package}`, or try runtime='none'"
+        f"larq_engine needs a host, expected {' or '.join(wanted)}, got none; install one with "
+        f"`pip install {package_of(wanted[0]).replace('_', '-')}`, or try host='none'"
     )
 
 
-def load_delegate(runtime: str | None = None, **options: object) -> Any:
+def load_delegate(host: str | None = None, **options: object) -> Any:
     """Returns the plug-in as a delegate, for `experimental_delegates` of a host's own interpreter.
 
     Args:
-        runtime: "ai_edge_litert", "tensorflow" or "tflite_runtime"; the first installed if None.
+        host: "litert", "tensorflow" or "tflite_runtime"; the first installed if None.
         **options: The plug-in's options, such as `num_threads=4`.
 
     Raises:
         ValueError: An option or its value is unknown; the message names the valid ones.
-        ImportError: The host runtime is not installed.
+        ImportError: The host is not installed.
         FileNotFoundError: The plug-in was not built.
     """
-    module = import_runtime(runtime)
+    module = import_host(host)
     path = library.delegate_path()
     with host_errors("larq_engine plug-in"):
         return module.load_delegate(path, options)
