@@ -63,8 +63,8 @@ struct Problem {
           const int64_t taps = spec.window.height.taps * spec.window.width.taps;
           const int64_t at = spec.is_depthwise ? tap * spec.out_channels + channel
                                                : (channel * taps + tap) * count + c;
-          sum = std::fma(Value(image, y + ty, x + tx, first + c), filter[static_cast<size_t>(at)],
-                         sum);
+          sum = std::fma(Value(image, y + ty * rows.dilation, x + tx * columns.dilation, first + c),
+                         filter[static_cast<size_t>(at)], sum);
         }
       }
     }
@@ -159,6 +159,7 @@ class FloatConv2dTest : public testing::RowTest<FloatRow> {
             << " images of " << problem.height << "x" << problem.width << "x" << spec.in_channels
             << ", filters " << spec.window.height.taps << "x" << spec.window.width.taps
             << " strides " << spec.window.height.stride << "x" << spec.window.width.stride
+            << " dilation " << spec.window.height.dilation << "x" << spec.window.width.dilation
             << (spec.window.height.padding.same ? " SAME " : " VALID ") << spec.groups << " groups"
             << (spec.is_depthwise ? " depthwise" : "");
       }
@@ -234,6 +235,24 @@ TEST_P(FloatConv2dTest, Groups) {
       spec.out_channels =
           groups * std::clamp<int64_t>(products / spec.in_channels, 1, random_.Int(1, 70));
     });
+  }
+}
+
+TEST_P(FloatConv2dTest, Dilated) {
+  for (bool is_depthwise : {false, true}) {
+    for (int64_t groups : {1, 2}) {
+      if (is_depthwise && groups > 1) continue;
+      ExpectExactForFilters([&](FloatConv2dSpec& spec, int64_t products) {
+        spec.window.height.dilation = random_.Int(1, 3);
+        spec.window.width.dilation = random_.Int(1, 9);
+        spec.is_depthwise = is_depthwise;
+        spec.groups = groups;
+        spec.in_channels = groups * AnyOf({1, 3, 8, 16});
+        spec.out_channels = is_depthwise
+                                ? spec.in_channels
+                                : groups * std::clamp<int64_t>(products / spec.in_channels, 1, 40);
+      });
+    }
   }
 }
 

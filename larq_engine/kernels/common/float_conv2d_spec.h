@@ -8,7 +8,7 @@
 
 namespace larq_engine {
 
-// Every size is at least 1. The window is not dilated.
+// Every size is at least 1.
 struct FloatConv2dSpec {
   bool is_depthwise = false;
   int64_t in_channels = 1;

@@ -64,9 +64,10 @@ std::unique_ptr<Step> MakeStep(std::span<const Conv2dOp* const> groups,
                                const StepKernels& kernels) {
   FloatConv2dSpec spec = groups[0]->spec;
   const int64_t weights = spec.out_channels * spec.depth();
-  spec.groups = static_cast<int64_t>(groups.size());
-  spec.in_channels *= spec.groups;
-  spec.out_channels *= spec.groups;
+  const auto convs = static_cast<int64_t>(groups.size());
+  spec.groups *= convs;
+  spec.in_channels *= convs;
+  spec.out_channels *= convs;
   std::vector<float> filter;
   std::vector<float> bias;
   for (const Conv2dOp* group : groups) {

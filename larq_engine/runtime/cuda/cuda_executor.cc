@@ -54,6 +54,10 @@ std::string CudaExecutor::Refusal(const Program& program, const ProgramOp& op) c
   if (const auto* pool = std::get_if<MaxPool2dOp>(op.op.get())) {
     return refusal(pool->window);
   }
+  if (const auto* conv = std::get_if<Conv2dOp>(op.op.get());
+      conv != nullptr && (conv->spec.groups > 1 || conv->spec.window.IsDilated())) {
+    return "it is dilated or in groups";
+  }
   if (const auto* binary = std::get_if<BinaryOp>(op.op.get())) {
     const std::vector<int>& result = program.value(op.output).shape.dims;
     if (result.size() > cuda::kMaxBroadcastDims && !binary->IsAlike(program.InputShapes(op))) {

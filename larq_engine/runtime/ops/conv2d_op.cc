@@ -6,39 +6,58 @@
 
 namespace larq_engine {
 
-bool Conv2dOp::CanClaim(const OpInfo& op, bool is_depthwise) {
-  if (!HasFloatWeights(op) || op.inputs[0].dims.size() != 4 || op.inputs[1].dims.size() != 4 ||
-      !op.builtin_options.activation.has_value() || !op.builtin_options.window.has_value()) {
-    return false;
-  }
+namespace {
+
+// Tells whether the filter takes the input's channels.
+bool TakesChannels(const OpInfo& op, Conv2dOp::Form form) {
   const std::vector<int>& filter = op.inputs[1].dims;
-  const int multiplier = op.builtin_options.file.depth_multiplier;
-  if (is_depthwise && (filter[0] != 1 || multiplier < 1 || filter[3] % multiplier != 0)) {
-    return false;
+  const int channels = op.inputs[0].dims[3];
+  if (form == Conv2dOp::kUsual) return filter[3] == channels;
+  if (form == Conv2dOp::kGrouped) {
+    return channels >= 1 && channels % filter[3] == 0 && filter[0] % (channels / filter[3]) == 0;
   }
-  const FloatConv2dSpec spec = Spec(op, is_depthwise);
-  return spec.in_channels == op.inputs[0].dims[3] && IsLegal(spec.window) &&
-         ReachesLittle(spec.window) && IsBias(op, static_cast<int>(spec.out_channels));
+  const int multiplier = op.builtin_options.file.depth_multiplier;
+  return filter[0] == 1 && multiplier >= 1 && filter[3] % multiplier == 0 &&
+         filter[3] / multiplier == channels;
 }
 
-// Reads the filter's sizes only: by now the input may have been resized to other channels.
-FloatConv2dSpec Conv2dOp::Spec(const OpInfo& op, bool is_depthwise) {
+}  // namespace
+
+bool Conv2dOp::CanClaim(const OpInfo& op, Form form) {
+  return op.builtin_options.window.has_value() && CanClaimAny(op, form);
+}
+
+bool Conv2dOp::CanClaimAny(const OpInfo& op, Form form) {
+  if (!HasFloatWeights(op) || op.inputs[0].dims.size() != 4 || op.inputs[1].dims.size() != 4 ||
+      !op.builtin_options.activation.has_value() ||
+      !op.builtin_options.dilated_window.has_value() || !TakesChannels(op, form)) {
+    return false;
+  }
+  const FloatConv2dSpec spec = Spec(op, form);
+  return IsLegal(spec.window) && ReachesLittle(spec.window) &&
+         IsBias(op, static_cast<int>(spec.out_channels));
+}
+
+FloatConv2dSpec Conv2dOp::Spec(const OpInfo& op, Form form) {
   const std::vector<int>& filter = op.inputs[1].dims;
+  const bool is_depthwise = form == kDepthwise;
+  // In a host the input may have been resized to other channels by now.
+  const int channels = is_depthwise       ? filter[3] / op.builtin_options.file.depth_multiplier
+                       : form == kGrouped ? op.inputs[0].dims[3]
+                                          : filter[3];
   return {.is_depthwise = is_depthwise,
-          .in_channels =
-              is_depthwise ? filter[3] / op.builtin_options.file.depth_multiplier : filter[3],
+          .in_channels = channels,
           .out_channels = filter[is_depthwise ? 3 : 0],
+          .groups = is_depthwise ? 1 : channels / filter[3],
           .window = ConvWindow(op)};
 }
 
-bool Conv2dOp::IsHostsOnCpu(const OpInfo& op) {
-  return Spec(op, /*is_depthwise=*/true).has_multiplier();
-}
+bool Conv2dOp::IsHostsOnCpu(const OpInfo& op) { return Spec(op, kDepthwise).has_multiplier(); }
 
-Conv2dOp Conv2dOp::Read(const OpInfo& op, bool is_depthwise) {
+Conv2dOp Conv2dOp::Read(const OpInfo& op, Form form) {
   const TensorInfo& filter = op.inputs[1];
   CheckConstant(filter, "filter", sizeof(float));
-  const FloatConv2dSpec spec = Spec(op, is_depthwise);
+  const FloatConv2dSpec spec = Spec(op, form);
   return {.spec = spec,
           .activation = *op.builtin_options.activation,
           .filter = ConstantValues<float>(filter.constant, filter.bytes),

@@ -21,14 +21,6 @@ bool IsFilter(const TensorInfo& filter) {
          filter.bytes == static_cast<size_t>(CountElements(filter.dims, 4));
 }
 
-// Returns the convolution's window, whose options say all but the size of its filter.
-Window2d DilatedWindow(const OpInfo& op) {
-  Window2d window = *op.builtin_options.dilated_window;
-  window.height.taps = op.inputs[1].dims[1];
-  window.width.taps = op.inputs[1].dims[2];
-  return window;
-}
-
 // Tells whether the operator is a convolution of images of int8 whose channels the filter takes.
 bool IsConv(const OpInfo& op, Int8Conv2dOp::Form form) {
   if (op.inputs.size() < 2 || op.inputs.size() > 3 || op.inputs[0].dims.size() != 4 ||
@@ -37,7 +29,7 @@ bool IsConv(const OpInfo& op, Int8Conv2dOp::Form form) {
     return false;
   }
   const std::vector<int>& filter = op.inputs[1].dims;
-  const Window2d window = DilatedWindow(op);
+  const Window2d window = ConvWindow(op);
   const int channels = op.inputs[0].dims[3];
   if (channels < 1 || channels > kMostSize || !IsLegal(window) || !ReachesLittle(window)) {
     return false;
@@ -69,7 +61,7 @@ Int8Conv2dSpec Int8Conv2dOp::Spec(const OpInfo& op, Form form) {
   return {.in_channels = channels,
           .out_channels = is_depthwise ? filter[3] : filter[0],
           .groups = is_depthwise ? channels : channels / filter[3],
-          .window = DilatedWindow(op),
+          .window = ConvWindow(op),
           .zero_point = ZeroPointOf(op.inputs[0])};
 }
 

@@ -17,7 +17,7 @@ bool AxisReachesLittle(const Window1d& axis) {
 }  // namespace
 
 Window2d ConvWindow(const OpInfo& op) {
-  Window2d window = *op.builtin_options.window;
+  Window2d window = *op.builtin_options.dilated_window;
   window.height.taps = op.inputs[1].dims[1];
   window.width.taps = op.inputs[1].dims[2];
   return window;
