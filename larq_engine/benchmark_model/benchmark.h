@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "larq_engine/benchmark_model/flags.h"
-#include "larq_engine/benchmark_model/host_model.h"
 #include "larq_engine/benchmark_model/op_table.h"
 #include "larq_engine/benchmark_model/statistics.h"
 #include "larq_engine/benchmark_model/tensor_data.h"
+#include "larq_engine/benchmark_model/timed_model.h"
 #include "larq_engine/runtime/memory_report.h"
 
 namespace larq_engine {
@@ -27,10 +27,10 @@ struct CheckResult {
 };
 
 struct BenchmarkResult {
-  std::string litert_path;
+  std::string litert_path;  // empty without LiteRT
   uint64_t model_bytes = 0;
-  std::vector<HostTensor> inputs;
-  std::vector<HostTensor> outputs;
+  std::vector<ModelTensor> inputs;
+  std::vector<ModelTensor> outputs;
   std::vector<std::string> kernels;  // rows that the model's layers run on, each once
 
   // Times in milliseconds.

@@ -1,21 +1,21 @@
 #include "larq_engine/benchmark_model/engine.h"
 
-#include <iterator>
-#include <string>
-
 #include "larq_engine/benchmark_model/errors.h"
 #include "larq_engine/benchmark_model/flags.h"
 #include "larq_engine/runtime/larq_engine.h"
 
 namespace larq_engine {
 
-BenchmarkedEngine::BenchmarkedEngine(const Flags& flags) {
-  const std::string threads = std::to_string(flags.num_threads);
-  const char* keys[] = {"num_threads", "kernel", "fuse", "device", "placement"};
-  const char* values[] = {threads.c_str(), flags.kernel.c_str(), flags.fuse ? "on" : "off",
-                          flags.device.c_str(), flags.placement.c_str()};
+OptionTexts::OptionTexts(const Flags& flags)
+    : threads(std::to_string(flags.num_threads)),
+      values{threads.c_str(), flags.kernel.c_str(), flags.fuse ? "on" : "off", flags.device.c_str(),
+             flags.placement.c_str()} {}
+
+BenchmarkedEngine::BenchmarkedEngine(const Flags& flags) : num_threads_(flags.num_threads) {
+  const OptionTexts options(flags);
   static std::string refusal;  // static, because the error function gets no data of ours
-  delegate_ = tflite_plugin_create_delegate(keys, values, std::size(keys),
+  delegate_ = tflite_plugin_create_delegate(options.kKeys.data(), options.values.data(),
+                                            options.values.size(),
                                             [](const char* message) { refusal = message; });
   if (delegate_ == nullptr) throw UsageError(refusal);
 }

@@ -16,10 +16,19 @@ class RunError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The model is damaged or LiteRT refuses it. Callers turn it into a RunError, which names the
-// model.
+// The model is damaged or refused. Callers turn it into a RunError, which names the model.
 class ModelError : public std::runtime_error {
   using std::runtime_error::runtime_error;
+};
+
+// The engine does not compute all operators of the model by itself.
+class NotComputedError : public ModelError {
+  using ModelError::ModelError;
+};
+
+// LiteRT's library is nowhere.
+class NoLiteRtError : public RunError {
+  using RunError::RunError;
 };
 
 }  // namespace larq_engine

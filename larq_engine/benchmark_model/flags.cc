@@ -84,6 +84,18 @@ auto Switch(bool Flags::*field, std::string_view name) {
   };
 }
 
+void SetHost(Flags& flags, std::string_view value) {
+  if (value == "litert") {
+    flags.host = HostChoice::kLiteRt;
+  } else if (value == "none") {
+    flags.host = HostChoice::kNone;
+  } else if (value == "auto") {
+    flags.host = HostChoice::kAuto;
+  } else {
+    Refuse("host", "litert, none or auto", value);
+  }
+}
+
 auto TensorFiles(std::vector<std::string> Flags::*field, std::string_view name) {
   return [=](Flags& flags, std::string_view value) {
     for (size_t start = 0; start <= value.size();) {
@@ -102,6 +114,11 @@ auto TensorFiles(std::vector<std::string> Flags::*field, std::string_view name) 
 const std::vector<FlagSpec>& Specs() {
   static const std::vector<FlagSpec> specs = {
       {"graph", "PATH", "the .tflite file to run; required", Text(&Flags::graph, "graph")},
+      {"host", "litert|none|auto",
+       "what computes the operators that the engine leaves: LiteRT, nothing (the\n"
+       "engine must compute all), or auto, LiteRT only if it is needed (litert;\n"
+       "none if there is no library of LiteRT)",
+       SetHost},
       {"litert", "PATH",
        "LiteRT's library; by default libLiteRt.so beside this program, or where\n"
        "the dynamic loader finds it",
@@ -193,6 +210,10 @@ Flags ParseFlags(std::span<const char* const> arguments) {
       throw UsageError("--" + std::string(spec.name) + ": expected a value after it, got none");
     }
   }
+  if (flags.host == HostChoice::kNone && !flags.litert.empty()) {
+    throw UsageError("--litert: expected no library beside --host=none, got '" + flags.litert +
+                     "'");
+  }
   if (flags.graph.empty() && !flags.help && !flags.list_kernels) {
     throw UsageError("--graph: expected the path of a .tflite file, got none; see --help");
   }
@@ -202,7 +223,7 @@ Flags ParseFlags(std::span<const char* const> arguments) {
 std::string HelpText() {
   constexpr size_t kHelpColumn = 39;
   std::string text =
-      "larq_benchmark_model: times a .tflite model in LiteRT with this engine\n\n"
+      "larq_benchmark_model: times a .tflite model in this engine, with or without LiteRT\n\n"
       "usage: larq_benchmark_model --graph=PATH [--flag=value ...]\n\n"
       "Defaults stand in parentheses at the end. A TENSOR is a name or a number.\n\n";
   for (const FlagSpec& spec : Specs()) {

@@ -12,8 +12,17 @@ namespace larq_engine {
 // spare no more.
 inline constexpr int kMaxRuns = 10'000'000;
 
+// The host computes the operators that the engine leaves.
+enum class HostChoice {
+  kDefault,  // LiteRT, or nothing if its library is nowhere
+  kLiteRt,
+  kNone,  // the engine must compute all operators
+  kAuto,  // nothing if the engine computes all operators, else LiteRT
+};
+
 struct Flags {
   std::string graph;
+  HostChoice host = HostChoice::kDefault;
   std::string litert;  // empty: it is searched for
   int num_threads = 1;
   int num_runs = 50;

@@ -1,14 +1,14 @@
 #include "larq_engine/benchmark_model/host_model.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <set>
 
 #include "larq_engine/benchmark_model/errors.h"
+#include "larq_engine/benchmark_model/rank_limit.h"
 #include "larq_engine/benchmark_model/tensor_data.h"
+#include "larq_engine/model_file/flatbuffer.h"
+#include "larq_engine/model_file/model_check.h"
 
 namespace larq_engine {
 namespace {
@@ -87,17 +87,6 @@ const char* StatusName(LiteRtStatus status) {
   }
 }
 
-// Replaces names by numbers if any name is missing or not unique, like the Python package.
-void MakeNamesUnique(std::vector<HostTensor>& tensors) {
-  std::set<std::string_view> names = {""};
-  const bool unique = std::all_of(tensors.begin(), tensors.end(), [&](const HostTensor& tensor) {
-    return names.insert(tensor.name).second;
-  });
-  for (size_t i = 0; i < tensors.size() && !unique; ++i) {
-    tensors[i].name = "tensor_" + std::to_string(i);
-  }
-}
-
 }  // namespace
 
 void HostModel::Check(LiteRtStatus status, std::string_view task) {
@@ -109,9 +98,10 @@ void HostModel::Check(LiteRtStatus status, std::string_view task) {
   throw ModelError("LiteRT could not " + std::string(task) + ": " + reason);
 }
 
-HostModel::HostModel(const LiteRtLibrary& library, TfLiteDelegate* engine, HostPlanReader* reader)
-    : library_(library), has_profiler_(reader != nullptr) {
-  applied = {&library, engine, reader == nullptr ? nullptr : reader->delegate()};
+HostModel::HostModel(const LiteRtLibrary& library, BenchmarkedEngine& engine,
+                     HostPlanReader* reader)
+    : library_(library), engine_(engine), has_profiler_(reader != nullptr) {
+  applied = {&library, engine.delegate(), reader == nullptr ? nullptr : reader->delegate()};
   // Accelerators are applied in the order in which they are registered. By default the environment
   // registers XNNPACK first, which would then take the float operators between ours.
   const LiteRtEnvOption nothing = {
@@ -157,6 +147,12 @@ void HostModel::Register(const LiteRtAcceleratorDef& functions) {
 }
 
 void HostModel::Load(std::span<const uint8_t> file) {
+  try {
+    CheckModel(file);
+    CheckRanks(file);
+  } catch (const FileError& error) {
+    throw ModelError(error.what());
+  }
   Check(library_.CreateModelFromBuffer(environment_, file.data(), file.size(), &model_),
         "load the model");
 }
@@ -170,19 +166,19 @@ void HostModel::AddOptions(LiteRtOptions options, const char* identifier, const 
   Check(library_.AddOpaqueOptions(options, opaque), kTask);
 }
 
-LiteRtOptions HostModel::MakeOptions(int num_threads) {
+LiteRtOptions HostModel::MakeOptions() {
   LiteRtOptions options = nullptr;
   Check(library_.CreateOptions(&options), "take options");
   Check(library_.SetOptionsHardwareAccelerators(options, kLiteRtHwAcceleratorCpu), "take options");
-  const std::string threads = "num_threads = " + std::to_string(num_threads) + "\n";
+  const std::string threads = "num_threads = " + std::to_string(engine_.num_threads()) + "\n";
   AddOptions(options, "xnnpack", threads);
   AddOptions(options, "cpu_delegate", threads);  // for the operators that no delegate takes
   if (has_profiler_) AddOptions(options, "runtime_options_string", "enable_profiling = true\n");
   return options;
 }
 
-void HostModel::Compile(int num_threads) {
-  const LiteRtOptions options = MakeOptions(num_threads);
+void HostModel::Compile() {
+  const LiteRtOptions options = MakeOptions();
   const LiteRtStatus status =
       library_.CreateCompiledModel(environment_, model_, options, &compiled_);
   library_.DestroyOptions(options);
@@ -207,8 +203,8 @@ void HostModel::Compile(int num_threads) {
   messages_.Take();  // drops messages of calls that did not fail
 }
 
-HostTensor HostModel::Describe(const char* name, LiteRtTensor tensor, const LiteRtLayout& layout) {
-  HostTensor described = {.name = name == nullptr ? "" : name, .type = {}, .dims = {}, .bytes = 0};
+ModelTensor HostModel::Describe(const char* name, LiteRtTensor tensor, const LiteRtLayout& layout) {
+  ModelTensor described = {.name = name == nullptr ? "" : name, .type = {}, .dims = {}, .bytes = 0};
   const std::string place = "tensor '" + described.name + "': ";
   LiteRtRankedTensorType type = {};
   Check(library_.GetRankedTensorType(tensor, &type), "describe tensor '" + described.name + "'");
@@ -265,22 +261,7 @@ void HostModel::DescribeOutputs(LiteRtSignature signature) {
   MakeNamesUnique(outputs_);
 }
 
-// Throws if inputs and outputs exceed the machine's memory. A corrupted shape may ask for that, and
-// the system grants memory that it does not have and ends the program later.
-void HostModel::CheckMemory() {
-  const double memory =
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  double bytes = 0;
-  for (const HostTensor& tensor : inputs_) bytes += static_cast<double>(tensor.bytes);
-  for (const HostTensor& tensor : outputs_) bytes += static_cast<double>(tensor.bytes);
-  if (memory > 0 && bytes > memory) {
-    throw ModelError("expected inputs and outputs that fit into this machine's " +
-                     std::to_string(memory / 1e9) + " GB, got " + std::to_string(bytes / 1e9) +
-                     " GB");
-  }
-}
-
-LiteRtTensorBuffer HostModel::MakeBuffer(const HostTensor& tensor,
+LiteRtTensorBuffer HostModel::MakeBuffer(const ModelTensor& tensor,
                                          LiteRtTensorBufferRequirements needs) {
   const std::string task = "make a buffer for tensor '" + tensor.name + "'";
   LiteRtRankedTensorType type = {};

@@ -3,75 +3,62 @@
 #define LARQ_ENGINE_BENCHMARK_MODEL_HOST_MODEL_H_
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "larq_engine/benchmark_model/engine.h"
 #include "larq_engine/benchmark_model/host_messages.h"
 #include "larq_engine/benchmark_model/host_plan.h"
 #include "larq_engine/benchmark_model/host_times.h"
 #include "larq_engine/benchmark_model/litert_library.h"
-
-struct TfLiteDelegate;
+#include "larq_engine/benchmark_model/timed_model.h"
 
 namespace larq_engine {
 
-struct HostTensor {
-  std::string name;
-  LiteRtElementType type;
-  std::vector<int32_t> dims;
-  size_t bytes;
-};
-
-// All functions throw ModelError with the host's reason. While a model lives, standard error
-// belongs to the host.
-class HostModel {
+// While a model lives, standard error belongs to the host.
+class HostModel : public TimedModel {
  public:
-  // Makes LiteRT's environment. The delegate and the reader must outlive the model. With a reader,
+  // Makes LiteRT's environment. The engine and the reader must outlive the model. With a reader,
   // LiteRT's profiler can be started.
-  HostModel(const LiteRtLibrary& library, TfLiteDelegate* engine, HostPlanReader* reader = nullptr);
-  ~HostModel();
+  HostModel(const LiteRtLibrary& library, BenchmarkedEngine& engine,
+            HostPlanReader* reader = nullptr);
+  ~HostModel() override;
   HostModel(const HostModel&) = delete;
   HostModel& operator=(const HostModel&) = delete;
 
-  // `file` must outlive the model.
-  void Load(std::span<const uint8_t> file);
-  void Compile(int num_threads);
+  void Load(std::span<const uint8_t> file) override;
+  void Compile() override;
+  void SetInput(size_t input, std::span<const uint8_t> data) override;
+  void Run() override;
+  std::vector<uint8_t> Output(size_t output) override;
+  void StartProfile() override { engine_.StartProfile(); }
+  std::vector<StepProfile> StopProfile() override { return engine_.StopProfile(); }
+  std::vector<MemoryReport> DeviceMemory() const override { return engine_.DeviceMemory(); }
 
-  // Tensors of the first signature. They are known once the model is compiled.
-  const std::vector<HostTensor>& inputs() const { return inputs_; }
-  const std::vector<HostTensor>& outputs() const { return outputs_; }
-
-  // `data` must have the input's size.
-  void SetInput(size_t input, std::span<const uint8_t> data);
-  void Run();
   // Runs once with LiteRT's profiler on.
   std::vector<HostEntry> RunWithProfiler();
-  std::vector<uint8_t> Output(size_t output);
 
  private:
   void Register(const LiteRtAcceleratorDef& functions);
-  LiteRtOptions MakeOptions(int num_threads);
+  LiteRtOptions MakeOptions();
   void AddOptions(LiteRtOptions options, const char* identifier, const std::string& text);
   void DescribeInputs(LiteRtSignature signature);
   void DescribeOutputs(LiteRtSignature signature);
-  HostTensor Describe(const char* name, LiteRtTensor tensor, const LiteRtLayout& layout);
-  void CheckMemory();
-  LiteRtTensorBuffer MakeBuffer(const HostTensor& tensor, LiteRtTensorBufferRequirements needs);
+  ModelTensor Describe(const char* name, LiteRtTensor tensor, const LiteRtLayout& layout);
+  LiteRtTensorBuffer MakeBuffer(const ModelTensor& tensor, LiteRtTensorBufferRequirements needs);
   void* Lock(LiteRtTensorBuffer buffer, LiteRtTensorBufferLockMode mode);
   // Throws ModelError that LiteRT could not do `task`, if `status` says so.
   void Check(LiteRtStatus status, std::string_view task);
 
   const LiteRtLibrary& library_;
+  BenchmarkedEngine& engine_;
   const bool has_profiler_;
   HostMessages messages_;
   LiteRtEnvironment environment_ = nullptr;
   LiteRtModel model_ = nullptr;
   LiteRtCompiledModel compiled_ = nullptr;
-  std::vector<HostTensor> inputs_;
-  std::vector<HostTensor> outputs_;
   std::vector<LiteRtTensorBuffer> input_buffers_;
   std::vector<LiteRtTensorBuffer> output_buffers_;
 };

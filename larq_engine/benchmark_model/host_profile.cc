@@ -23,16 +23,16 @@ std::vector<OperatorNames> NamesOfNodes(std::span<const uint8_t> file) {
 }  // namespace
 
 void ProfileHost(const LiteRtLibrary& library, const Flags& flags, std::span<const uint8_t> file,
-                 const std::function<void(HostModel&)>& set_inputs, int runs,
+                 const std::function<void(TimedModel&)>& set_inputs, int runs,
                  HostProfile& profile) {
   if (!profile.refusal.empty()) return;
   using Clock = std::chrono::steady_clock;
   BenchmarkedEngine engine(flags);
   HostPlanReader reader(engine.delegate());
   try {
-    HostModel model(library, engine.delegate(), &reader);
+    HostModel model(library, engine, &reader);
     model.Load(file);
-    model.Compile(flags.num_threads);
+    model.Compile();
     set_inputs(model);
     for (int i = 0; i <= flags.warmup_runs; ++i) model.Run();
     if (profile.names.empty()) profile.names = NamesOfNodes(file);

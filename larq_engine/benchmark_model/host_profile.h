@@ -32,7 +32,8 @@ struct HostProfile {
 // Runs until there are `runs` runs in all, or the time of --max_secs is over; at least once. No
 // other HostModel may exist.
 void ProfileHost(const LiteRtLibrary& library, const Flags& flags, std::span<const uint8_t> file,
-                 const std::function<void(HostModel&)>& set_inputs, int runs, HostProfile& profile);
+                 const std::function<void(TimedModel&)>& set_inputs, int runs,
+                 HostProfile& profile);
 
 }  // namespace larq_engine
 

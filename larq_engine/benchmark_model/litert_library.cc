@@ -37,8 +37,9 @@ void* Open(const std::string& path) {
   const std::string beside = ProgramFolder() + kFileName;
   if (access(beside.c_str(), F_OK) == 0) return OpenFile(beside);
   if (void* handle = dlopen(kFileName, RTLD_NOW | RTLD_LOCAL)) return handle;
-  throw RunError("expected LiteRT's library at " + beside + " or where the dynamic loader looks (" +
-                 dlerror() + "); name it with --litert=PATH");
+  throw NoLiteRtError("expected LiteRT's library at " + beside +
+                      " or where the dynamic loader looks (" + dlerror() +
+                      "); name it with --litert=PATH");
 }
 
 }  // namespace

@@ -76,8 +76,8 @@ struct LiteRtLibrary {
 };
 
 // Opens the library. With an empty path, it is libLiteRt.so beside this program, or wherever the
-// dynamic loader finds it. The library stays open, because it may have threads. Throws RunError if
-// there is no library, or one that is too old.
+// dynamic loader finds it. The library stays open, because it may have threads. Throws
+// NoLiteRtError if there is none, RunError if it is too old.
 LiteRtLibrary OpenLiteRt(const std::string& path);
 
 }  // namespace larq_engine

@@ -42,7 +42,10 @@ ExitCode Run(std::span<const char* const> arguments) {
   }
   if (!flags.profile_out.empty()) {
     const std::vector<uint8_t> model = ReadFile(flags.graph);  // the file was checked before it ran
-    const std::string json = MeasurementsFile(flags, machine, model, RunForProfile(flags, model));
+    Flags same_host = flags;
+    same_host.host = result.litert_path.empty() ? HostChoice::kNone : HostChoice::kLiteRt;
+    const std::string json =
+        MeasurementsFile(flags, machine, model, RunForProfile(same_host, model));
     WriteFile(flags.profile_out, {reinterpret_cast<const uint8_t*>(json.data()), json.size()});
   }
   const bool ok = std::all_of(result.checks.begin(), result.checks.end(),

@@ -66,7 +66,7 @@ std::string MeasurementsFile(const Flags& flags, const Machine& machine,
   json.BeginObject("ways");
   AddWay(json, "fused", runs.fused);
   AddWay(json, "single", runs.single);
-  AddWay(json, "host", runs.host);
+  if (runs.host) AddWay(json, "host", *runs.host);
   return json.Finish();
 }
 

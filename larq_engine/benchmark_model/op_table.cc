@@ -43,7 +43,7 @@ bool IsOfTheCpuOnly(const OpTable& table) {
 }  // namespace
 
 OpTable MakeOpTable(std::span<const StepProfile> steps, std::span<const HostOp> host_ops,
-                    int64_t elapsed_ns, int64_t runs) {
+                    int64_t elapsed_ns, int64_t runs, bool has_host) {
   OpTable table;
   table.runs = runs;
   table.ms_per_run = static_cast<double>(elapsed_ns) / 1e6 / static_cast<double>(runs);
@@ -82,16 +82,17 @@ OpTable MakeOpTable(std::span<const StepProfile> steps, std::span<const HostOp> 
                           .percent = 100 * factor * op.ms / table.ms_per_run,
                           .gmac_per_s = 0});
   }
-  table.rows.push_back({.op = kHostOp,
-                        .name = host_ops.empty() ? "all other operators" : "between operators",
-                        .tensor = "",
-                        .node = -1,
-                        .device = "",
-                        .kernel = "",
-                        .calls = static_cast<uint64_t>(runs),
-                        .ms_per_call = left / 1e6 / static_cast<double>(runs),
-                        .percent = 100 * left / elapsed,
-                        .gmac_per_s = 0});
+  table.rows.push_back(
+      {.op = kHostOp,
+       .name = has_host && host_ops.empty() ? "all other operators" : "between operators",
+       .tensor = "",
+       .node = -1,
+       .device = "",
+       .kernel = "",
+       .calls = static_cast<uint64_t>(runs),
+       .ms_per_call = left / 1e6 / static_cast<double>(runs),
+       .percent = 100 * left / elapsed,
+       .gmac_per_s = 0});
   return table;
 }
 

@@ -43,9 +43,10 @@ struct OpTable {
 };
 
 // Makes the table. The host's operators must fit into the time that the engine's left over: if they
-// take more, all of them are scaled by the same factor.
+// take more, all of them are scaled by the same factor. Without its operators, the last row is all
+// that the host does; without a host, it is what passes between operators.
 OpTable MakeOpTable(std::span<const StepProfile> steps, std::span<const HostOp> host_ops,
-                    int64_t elapsed_ns, int64_t runs);
+                    int64_t elapsed_ns, int64_t runs, bool has_host = true);
 
 // Formats the table in aligned columns, one line for each row. Nodes and devices are shown only if
 // there are other devices than the CPU.

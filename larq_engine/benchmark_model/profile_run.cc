@@ -7,10 +7,11 @@
 #include <utility>
 
 #include "larq_engine/benchmark_model/engine.h"
+#include "larq_engine/benchmark_model/engine_model.h"
 #include "larq_engine/benchmark_model/errors.h"
 #include "larq_engine/benchmark_model/host_model.h"
 #include "larq_engine/benchmark_model/litert_library.h"
-#include "larq_engine/benchmark_model/tensor_data.h"
+#include "larq_engine/benchmark_model/timed_model.h"
 
 namespace larq_engine {
 namespace {
@@ -27,14 +28,6 @@ double SecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-void SetRandomInputs(HostModel& model) {
-  for (size_t i = 0; i < model.inputs().size(); ++i) {
-    std::vector<uint8_t> data(model.inputs()[i].bytes);
-    FillRandom(model.inputs()[i].type, i, data);
-    model.SetInput(i, data);
-  }
-}
-
 void AddRun(std::vector<StepProfile> steps, int64_t nanoseconds, TimedRuns& runs) {
   std::erase_if(steps, [](const StepProfile& step) { return step.subgraph > 0; });
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -45,12 +38,10 @@ void AddRun(std::vector<StepProfile> steps, int64_t nanoseconds, TimedRuns& runs
 }
 
 // Runs until there are `target` runs in all, or the time of --max_secs is over; at least once.
-void RunAndTime(const LiteRtLibrary& library, const Flags& flags, std::span<const uint8_t> file,
-                size_t target, TimedRuns& runs) {
-  BenchmarkedEngine engine(flags);
-  HostModel model(library, engine.delegate());
+void RunAndTime(TimedModel& model, const Flags& flags, std::span<const uint8_t> file, size_t target,
+                TimedRuns& runs) {
   model.Load(file);
-  model.Compile(flags.num_threads);
+  model.Compile();
   SetRandomInputs(model);
   const auto all = std::chrono::steady_clock::now();
   for (int i = 0; i <= flags.warmup_runs || SecondsSince(all) < flags.warmup_min_secs; ++i) {
@@ -58,12 +49,12 @@ void RunAndTime(const LiteRtLibrary& library, const Flags& flags, std::span<cons
   }
   const auto begin = std::chrono::steady_clock::now();
   do {
-    engine.StartProfile();
+    model.StartProfile();
     const auto start = std::chrono::steady_clock::now();
     model.Run();
     const auto taken = std::chrono::steady_clock::now() - start;
-    AddRun(engine.StopProfile(),
-           std::chrono::duration_cast<std::chrono::nanoseconds>(taken).count(), runs);
+    AddRun(model.StopProfile(), std::chrono::duration_cast<std::chrono::nanoseconds>(taken).count(),
+           runs);
   } while (runs.nanoseconds.size() < target && SecondsSince(begin) < flags.max_secs);
 }
 
@@ -84,40 +75,88 @@ std::string PlacementOf(const TimedRuns& runs, const std::string& given) {
   return text.empty() ? kNoPlacement : text;
 }
 
-}  // namespace
+// Runs models in LiteRT, or without a host if there is no library.
+class Runner {
+ public:
+  Runner(const LiteRtLibrary* library, std::span<const uint8_t> file)
+      : library_(library), file_(file) {}
 
-ProfileRuns RunForProfile(const Flags& flags, std::span<const uint8_t> file) {
-  const LiteRtLibrary library = OpenLiteRt(flags.litert);
-  try {
-    ProfileRuns runs;
-    const int rounds = std::min(kRounds, flags.num_runs);
-    Flags fused = flags;
+  bool has_host() const { return library_ != nullptr; }
+
+  void Run(const Flags& way, int target, TimedRuns& timed) const {
+    const auto runs = static_cast<size_t>(target);
+    if (library_ == nullptr) {
+      EngineModel model(way);
+      RunAndTime(model, way, file_, runs, timed);
+      return;
+    }
+    BenchmarkedEngine engine(way);
+    HostModel model(*library_, engine);
+    RunAndTime(model, way, file_, runs, timed);
+  }
+
+  // Runs with LiteRT's profiler on.
+  void RunProfiler(const Flags& way, int target, TimedRuns& timed) const {
+    if (library_ == nullptr) return;
+    ProfileHost(*library_, way, file_, SetRandomInputs, target, timed.host);
+  }
+
+ private:
+  const LiteRtLibrary* library_;
+  std::span<const uint8_t> file_;
+};
+
+// All ways with the same number of threads, kernel and device.
+struct Ways {
+  explicit Ways(const Flags& flags, int rounds) : fused(flags) {
     if (fused.placement.empty()) fused.placement = kNoPlacement;
     fused.max_secs /= rounds;
     fused.warmup_min_secs /= rounds;
-    for (int round = 1; round <= rounds; ++round) {
-      const int target = static_cast<int>(int64_t{flags.num_runs} * round / rounds);
-      const auto run = [&](const Flags& way, TimedRuns& timed) {
-        RunAndTime(library, way, file, static_cast<size_t>(target), timed);
-      };
-      const auto run_profiler = [&](const Flags& way, TimedRuns& timed) {
-        ProfileHost(library, way, file, SetRandomInputs, target, timed.host);
-      };
-      run(fused, runs.fused);
-      run_profiler(fused, runs.fused);
-      Flags alone = fused;
-      alone.fuse = false;
-      alone.placement = PlacementOf(runs.fused, fused.placement);
-      run(alone, runs.single);
-      Flags host = fused;
-      host.fuse = false;
-      host.device = "cpu";
-      host.placement = kNoPlacement;
-      if (flags.device != "cpu") host.kernel = "auto";
-      run(host, runs.host);
-      run_profiler(host, runs.host);
-    }
-    return runs;
+  }
+
+  Flags Single(const TimedRuns& runs) const {
+    Flags single = fused;
+    single.fuse = false;
+    single.placement = PlacementOf(runs, fused.placement);
+    return single;
+  }
+
+  Flags Host() const {
+    Flags host = fused;
+    host.fuse = false;
+    host.device = "cpu";
+    host.placement = kNoPlacement;
+    if (fused.device != "cpu") host.kernel = "auto";
+    return host;
+  }
+
+  Flags fused;
+};
+
+ProfileRuns RunAllWays(const Flags& flags, const Runner& runner) {
+  ProfileRuns runs;
+  const int rounds = std::min(kRounds, flags.num_runs);
+  const Ways ways(flags, rounds);
+  if (runner.has_host()) runs.host.emplace();
+  for (int round = 1; round <= rounds; ++round) {
+    const int target = static_cast<int>(int64_t{flags.num_runs} * round / rounds);
+    runner.Run(ways.fused, target, runs.fused);
+    runner.RunProfiler(ways.fused, target, runs.fused);
+    runner.Run(ways.Single(runs.fused), target, runs.single);
+    if (!runs.host) continue;
+    runner.Run(ways.Host(), target, *runs.host);
+    runner.RunProfiler(ways.Host(), target, *runs.host);
+  }
+  return runs;
+}
+
+}  // namespace
+
+ProfileRuns RunForProfile(const Flags& flags, std::span<const uint8_t> file) {
+  try {
+    if (flags.host == HostChoice::kNone) return RunAllWays(flags, Runner(nullptr, file));
+    const LiteRtLibrary library = OpenLiteRt(flags.litert);
+    return RunAllWays(flags, Runner(&library, file));
   } catch (const ModelError& error) {
     throw RunError("model '" + flags.graph + "' (" + std::to_string(file.size()) +
                    " bytes): " + error.what());

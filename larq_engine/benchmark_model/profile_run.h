@@ -3,6 +3,7 @@
 #define LARQ_ENGINE_BENCHMARK_MODEL_PROFILE_RUN_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,12 +26,13 @@ struct TimedRuns {
 };
 
 struct ProfileRuns {
-  TimedRuns fused;   // the engine's usual way
-  TimedRuns single;  // the same operators on the same devices, each by itself
-  TimedRuns host;    // the engine computes only what the host cannot
+  TimedRuns fused;                     // the engine's usual way
+  TimedRuns single;                    // the same operators on the same devices, each by itself
+  std::optional<TimedRuns> host = {};  // the engine computes only what the host cannot
 };
 
-// Throws UsageError or RunError. `file` is the model.
+// Runs the model in LiteRT or, if the flags say so, without a host. Throws UsageError or RunError.
+// `file` is the model.
 ProfileRuns RunForProfile(const Flags& flags, std::span<const uint8_t> file);
 
 }  // namespace larq_engine

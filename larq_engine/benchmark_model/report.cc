@@ -29,7 +29,7 @@ std::string Join(const std::vector<std::string>& parts, const char* if_none) {
   return text.empty() ? if_none : text;
 }
 
-std::string Shape(const HostTensor& tensor) {
+std::string Shape(const ModelTensor& tensor) {
   std::string text = "'" + tensor.name + "' " + ElementName(tensor.type);
   for (size_t i = 0; i < tensor.dims.size(); ++i) {
     text += (i == 0 ? " " : "x") + std::to_string(tensor.dims[i]);
@@ -37,9 +37,9 @@ std::string Shape(const HostTensor& tensor) {
   return text;
 }
 
-std::string Shapes(const std::vector<HostTensor>& tensors) {
+std::string Shapes(const std::vector<ModelTensor>& tensors) {
   std::vector<std::string> parts;
-  for (const HostTensor& tensor : tensors) parts.push_back(Shape(tensor));
+  for (const ModelTensor& tensor : tensors) parts.push_back(Shape(tensor));
   return Join(parts, "none");
 }
 
@@ -68,9 +68,9 @@ void AddStrings(JsonWriter& json, const char* key, const std::vector<std::string
   json.End();
 }
 
-void AddTensors(JsonWriter& json, const char* key, const std::vector<HostTensor>& tensors) {
+void AddTensors(JsonWriter& json, const char* key, const std::vector<ModelTensor>& tensors) {
   json.BeginArray(key);
-  for (const HostTensor& tensor : tensors) {
+  for (const ModelTensor& tensor : tensors) {
     json.BeginObject("");
     json.Add("name", tensor.name);
     json.Add("type", ElementName(tensor.type));
@@ -124,7 +124,9 @@ void AddChecks(JsonWriter& json, const std::vector<CheckResult>& checks) {
 
 std::string TextReport(const Flags& flags, const Machine& machine, const BenchmarkResult& result) {
   std::string text;
-  Print(text, "larq_engine %s, LiteRT at %s\n", larq_engine_version(), result.litert_path.c_str());
+  Print(
+      text, "larq_engine %s, %s\n", larq_engine_version(),
+      result.litert_path.empty() ? "without a host" : ("LiteRT at " + result.litert_path).c_str());
   Print(text, "machine       %s, %d processors, %s, %s; ISAs: %s\n", machine.cpu.c_str(),
         machine.processors, machine.architecture.c_str(), machine.system.c_str(),
         Join(machine.isas, "none").c_str());

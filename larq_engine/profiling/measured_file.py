@@ -85,7 +85,7 @@ class _Runs:
 
 @dataclass(frozen=True)
 class Measured:
-    """The contents of a file of larq_benchmark_model."""
+    """The contents of a file of larq_benchmark_model; without a host it has no `host`."""
 
     name: str
     size: int
@@ -95,7 +95,7 @@ class Measured:
     threads: int
     fused: _Runs
     single: _Runs
-    host: _Runs
+    host: _Runs | None
 
     def is_of(self, model: bytes) -> bool:
         """Tells whether the model was measured."""
@@ -108,25 +108,28 @@ class Measured:
             ValueError: No operator of the model depends on its inputs.
         """
         network = Network(model)
-        for runs in (self.fused, self.single, self.host):
+        ways = [self.single, self.fused, *([self.host] if self.host else [])]
+        for runs in ways:
             runs.check_nodes(network.operators)
         rows = _Rows(network, self)
         facts = GraphFacts(network, {t: _bytes_of(t) for t in network.values()}, {rows.batch: 1})
         gpu = self._gpu()
-        devices = [
-            Device(CPU, f"larq_engine {self.engine} on {self.machine['cpu']}", HOST),
-            Device(HOST, "LiteRT with XNNPACK", HOST),
-        ]
+        devices = [Device(CPU, f"larq_engine {self.engine} on {self.machine['cpu']}", HOST)]
+        totals = [self._total(rows.batch, gpu or CPU, self.fused)]
+        if self.host:
+            devices.append(Device(HOST, "LiteRT with XNNPACK", HOST))
+            totals.append(self._total(rows.batch, HOST, self.host))
         links = []
         if gpu is not None:
             devices.append(Device(gpu, gpu, gpu))
             links = [self._link(HOST, gpu, gpu), self._link(gpu, HOST, CPU)]
-        for made in (self.single, self.fused, self.host):
+        for made in ways:
             rows.add_steps(made)
-        # A GPU has a clock of its own, so the rest of the time is not only the host's.
-        if gpu is None:
-            rows.add_host(self.fused)
-        rows.add_host(self.host)
+        if self.host:
+            # A GPU has a clock of its own, so the rest of the time is not only the host's.
+            if gpu is None:
+                rows.add_host(self.fused)
+            rows.add_host(self.host)
         return Profile(
             engine=self.engine,
             model=ModelIdentity(self.name, hashlib.sha256(model).hexdigest(), self.size),
@@ -135,13 +138,13 @@ class Measured:
             devices=tuple(devices),
             links=tuple(links),
             measurements=tuple(rows.measurements.values()),
-            totals=(
-                Total(rows.batch, gpu or CPU, self.threads, summarize(self.fused.seconds.tolist())),
-                Total(rows.batch, HOST, self.threads, summarize(self.host.seconds.tolist())),
-            ),
+            totals=tuple(totals),
             machine=self.machine,
             energy="not available: larq_benchmark_model reads no counters",
         )
+
+    def _total(self, batch: int, device: str, made: _Runs) -> Total:
+        return Total(batch, device, self.threads, summarize(made.seconds.tolist()))
 
     def _gpu(self) -> str | None:
         """Returns the device beside the CPU that steps ran on, if there is one."""
@@ -221,7 +224,7 @@ def read_measured(fields: Fields) -> Measured:
         threads=fields.part("options").count("num_threads", least=1),
         fused=_read_runs(ways.part("fused")),
         single=_read_runs(ways.part("single")),
-        host=_read_runs(ways.part("host")),
+        host=_read_runs(ways.part("host")) if ways.has("host") else None,
     )
 
 

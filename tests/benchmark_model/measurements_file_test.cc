@@ -35,7 +35,7 @@ TEST(MeasurementsFile, HasWhatWasMeasured) {
   step.absorbed = {4, 5};
   runs.fused.steps.push_back({.step = step, .nanoseconds = {7, 8}});
   runs.fused.nanoseconds = {10, 11};
-  runs.host.host.refusal = "no profiler";
+  runs.host.emplace().host.refusal = "no profiler";
   const uint8_t model[] = {1, 2, 3};
   const std::string json = MeasurementsFile(flags, machine, model, runs);
   EXPECT_TRUE(json.starts_with("{\n  \"larq_engine_measurements\": 1,\n")) << json;
@@ -46,6 +46,9 @@ TEST(MeasurementsFile, HasWhatWasMeasured) {
     EXPECT_NE(json.find(part), std::string::npos) << part << " in " << json;
   }
   EXPECT_EQ(json.find('\xFF'), std::string::npos);
+  runs.host.reset();
+  const std::string alone = MeasurementsFile(flags, machine, model, runs);
+  EXPECT_EQ(alone.find("no profiler"), std::string::npos) << alone;
 }
 
 }  // namespace

@@ -49,6 +49,14 @@ TEST(OpTable, TheHostGetsWhatIsLeft) {
   EXPECT_EQ(table.rows[2].percent, 25);
 }
 
+TEST(OpTable, WithoutAHostTheRestIsBetweenOperators) {
+  const OpTable hosted = MakeOpTable(Steps(), {}, 4000000, 2);
+  EXPECT_EQ(hosted.rows.back().name, "all other operators");
+  const OpTable alone = MakeOpTable(Steps(), {}, 4000000, 2, /*has_host=*/false);
+  EXPECT_EQ(alone.rows.back().name, "between operators");
+  EXPECT_EQ(alone.rows.back().percent, 25);
+}
+
 std::vector<HostOp> HostOps() {
   return {{.names = {.op = "CONV_2D", .layer = "first", .tensor = "first:0"}, .node = 3, .ms = 0.1},
           {.names = {.op = "SOFTMAX", .layer = "last", .tensor = "last:0"}, .node = 9, .ms = 0.3}};

@@ -391,6 +391,11 @@ def test_help_and_kernels():
             ["--graph=a", "--num_runs=10000001"],
             "--num_runs: expected a whole number from 1 to 10000000, got '10000001'",
         ),
+        (["--graph=a", "--host=tpu"], "--host: expected litert, none or auto, got 'tpu'"),
+        (
+            ["--graph=a", "--host=none", "--litert=b"],
+            "--litert: expected no library beside --host=none, got 'b'",
+        ),
         (["--graph=a", "--device=tpu"], "option device: expected cpu, auto, cuda, or cuda:N for "),
         (["--graph=a", "--placement=3:tpu"], "option placement: expected a node's number"),
         (
@@ -399,6 +404,7 @@ def test_help_and_kernels():
         ),
         # No kernels for GPUs are beside the program, wherever it is run.
         (["--graph=a", "--device=cuda"], "device=cuda: expected the kernels for GPUs"),
+        (["--graph=a", "--device=cuda", "--host=none"], "device=cuda: expected the kernels for"),
         (["--graph=a", "--kernel=fast"], "option kernel: unknown kernel 'fast'; expected one of "),
         (
             [f"--graph={_RESIDUAL}", f"--litert={_LITERT}", "--save_outputs=y:a"],
@@ -442,7 +448,7 @@ def test_pipes_are_refused_and_not_waited_for(tmp_path):
 def test_the_library_is_looked_for_beside_the_program(tmp_path):
     program = tmp_path / "larq_benchmark_model"
     shutil.copy(_BINARY, program)
-    command = [str(program), f"--graph={_RESIDUAL}", *_QUICK]
+    command = [str(program), f"--graph={_RESIDUAL}", "--host=litert", *_QUICK]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1 and done.stderr.count("\n") == 1
     assert f"expected LiteRT's library at {tmp_path}/libLiteRt.so or where " in done.stderr

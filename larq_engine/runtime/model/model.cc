@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "larq_engine/kernels/common/memory_size.h"
 #include "larq_engine/model_file/model_check.h"
@@ -75,11 +76,11 @@ void Model::Memory::SetData(int tensor, const void* data, size_t bytes) {
 }
 
 Model::Model(std::span<const uint8_t> bytes, const std::string& signature,
-             const EngineOptions& options)
+             const EngineOptions& options, std::shared_ptr<Engine> engine)
     : file_(CheckModel(bytes)),
       graph_number_(FindGraph(file_, signature)),
       graph_(file_, graph_number_),
-      engine_(MakeEngine(options)),
+      engine_(engine == nullptr ? MakeEngine(options) : std::move(engine)),
       memory_(graph_),
       plan_(engine_, FindPlacement(file_, graph_number_, options, *engine_),
             static_cast<int>(graph_number_)) {}

@@ -21,8 +21,10 @@ namespace larq_engine {
 class Model {
  public:
   // Checks the file. Its bytes must stay as they are while the model lives. An empty `signature`
-  // is the main graph. Throws FileError, OpError or std::invalid_argument.
-  Model(std::span<const uint8_t> bytes, const std::string& signature, const EngineOptions& options);
+  // is the main graph. Without an engine the model makes its own. Throws FileError, OpError or
+  // std::invalid_argument.
+  Model(std::span<const uint8_t> bytes, const std::string& signature, const EngineOptions& options,
+        std::shared_ptr<Engine> engine = nullptr);
 
   const ModelFile& file() const { return file_; }
   const ModelGraph& graph() const { return graph_; }
