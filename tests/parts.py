@@ -11,7 +11,7 @@ QUICK, REST, ALL = PARTS = ("quick", "rest", "all")
 # conftest.py sets this from the option --part before tests are collected.
 chosen = ALL
 
-_QUICK_HOST = "litert"
+_OTHER_HOSTS = ("tensorflow", "tflite_runtime")  # than LiteRT
 
 
 def is_chosen(item: pytest.Item) -> bool:
@@ -22,7 +22,7 @@ def _is_quick(item: pytest.Item) -> bool:
     if item.get_closest_marker("slow") or _needs_keras(item):
         return False
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
-    return parameters.get("host", _QUICK_HOST) == _QUICK_HOST
+    return parameters.get("host") not in _OTHER_HOSTS
 
 
 def _needs_keras(item: pytest.Item) -> bool:

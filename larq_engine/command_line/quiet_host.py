@@ -3,6 +3,7 @@
 from larq_engine.converter import schema
 from larq_engine.converter.graph import Graph, Op, Tensor
 from larq_engine.converter.quiet import quiet_tensorflow
+from larq_engine.python.hosts import import_host
 from larq_engine.python.session import Session
 
 
@@ -13,6 +14,7 @@ def quiet_host(host: str | None = None) -> None:
         ValueError: There is no host of this name.
         ImportError: The host, or any at all, is not installed.
     """
+    import_host(host)
     # This is the smallest graph that XNNPACK takes.
     x, y = Tensor("x", (1,), "FLOAT32"), Tensor("y", (1,), "FLOAT32")
     add = Op("ADD", [x, x], [y], schema.make_options("AddOptions"))

@@ -36,8 +36,8 @@ from larq_engine.profiling.whole import (
     lay_out,
     placement_of,
 )
+from larq_engine.python import hosts
 from larq_engine.python.devices import CPU, HOST
-from larq_engine.python.hosts import NO_HOST
 from larq_engine.python.progress import count_measurements
 
 # Most bytes that the open candidates read and write; more candidates are measured in parts.
@@ -101,11 +101,12 @@ def profile(
         raise ValueError(f"rounds: expected a whole number from 1 on, got {rounds!r}")
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds >= 0:
         raise ValueError(f"seconds: expected a number from 0 on, got {seconds!r}")
-    if host == NO_HOST:
+    if host in (hosts.NO_HOST, hosts.AUTO):
         raise ValueError(
-            "host: expected a host to compare the engine with, got 'none'; "
+            f"host: expected a host to compare the engine with, got {host!r}; "
             "Interpreter(model, host='none').profile() times a model without one"
         )
+    hosts.import_host(host)  # if there is none, nothing is measured in vain
     sensor = None if energy_sensor is None else Path(energy_sensor)
     meter = energy.cpu_meter(sensor)
     with Interrupts() as interrupts:

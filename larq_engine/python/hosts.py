@@ -6,7 +6,7 @@ imported before it is needed: importing TensorFlow takes seconds.
 
 import importlib
 import importlib.util
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -21,6 +21,7 @@ HOSTS: Mapping[str, str] = {
     "tflite_runtime": "tflite_runtime.interpreter",
 }
 NO_HOST = "none"  # the engine computes all operators by itself
+AUTO = "auto"  # no host if the engine computes all operators, else the first installed one
 _NO_HOST_MODULE = "larq_engine.python.no_host"
 
 
@@ -60,6 +61,22 @@ def package_of(name: str) -> str:
     return HOSTS[name].partition(".")[0]
 
 
+def candidates(host: str | None) -> list[str]:
+    """Returns the hosts in which to try to open a model, in this order; "none" is one of them.
+
+    Args:
+        host: What the user asks for: a host's name, "auto" or None.
+
+    Raises:
+        ValueError: There is no host of this name.
+    """
+    if host is not None and host != AUTO:
+        _check_name(host, [AUTO, NO_HOST, *HOSTS])
+        return [host]
+    installed = [name for name in HOSTS if _is_installed(name)][:1]
+    return [NO_HOST, *installed] if host == AUTO else installed or [NO_HOST]
+
+
 def import_host(name: str | None) -> ModuleType:
     """Imports the host of this name, or the first installed one; "none" is the engine.
 
@@ -72,17 +89,29 @@ def import_host(name: str | None) -> ModuleType:
     """
     if name == NO_HOST:
         return importlib.import_module(_NO_HOST_MODULE)
-    if name is not None and name not in HOSTS:
-        known = ", ".join([*HOSTS, NO_HOST])
-        raise ValueError(f"host: expected one of {known}, got {name!r}")
+    if name is not None:
+        _check_name(name, HOSTS)
     wanted = list(HOSTS) if name is None else [name]
-    for candidate in wanted:
-        if importlib.util.find_spec(package_of(candidate)) is not None:
-            return importlib.import_module(HOSTS[candidate])
+    for candidate in filter(_is_installed, wanted):
+        return importlib.import_module(HOSTS[candidate])
     raise ImportError(
-        f"larq_engine needs a host, expected {' or '.join(wanted)}, got none; install one with "
-        f"`pip install {package_of(wanted[0]).replace('_', '-')}`, or try host='none'"
+        f"larq_engine needs a host, expected {' or '.join(wanted)}, got none; "
+        f"{how_to_install(wanted[0])}"
     )
+
+
+def how_to_install(name: str = next(iter(HOSTS))) -> str:
+    """Returns the end of an error that says how to install a host."""
+    return f"install one with `pip install {package_of(name).replace('_', '-')}`"
+
+
+def _is_installed(name: str) -> bool:
+    return importlib.util.find_spec(package_of(name)) is not None
+
+
+def _check_name(name: str, known: Iterable[str]) -> None:
+    if name not in known:
+        raise ValueError(f"host: expected one of {', '.join(known)}, got {name!r}")
 
 
 def load_delegate(host: str | None = None, **options: object) -> Any:

@@ -64,14 +64,16 @@ class Interpreter:
             "3:cpu,7:cuda,8:host,9:cpu:reference". The numbers are the `node` of the rows of
             `profile()`; "1/3:cuda" is a node of subgraph 1. If "", what the model's file says;
             "none" is no placement, whatever the file says.
-        host: "litert", "tensorflow" or "tflite_runtime"; the first installed if None. "none" takes
-            no host: the engine computes all operators, or names those that it does not compute.
+        host: "litert", "tensorflow" or "tflite_runtime", which then computes what the engine does
+            not; "none" for the engine alone; "auto" for the engine alone if it computes all
+            operators, and else the first installed host. If None, the first installed host, and
+            the engine alone if none is installed.
 
     Raises:
         ValueError: The model or an option is not valid; the message says what and where.
         TypeError: `model`, `num_threads` or `fuse` is of a type that it cannot have.
         FileNotFoundError: There is no such model, or the plug-in was not built.
-        ImportError: No host is installed.
+        ImportError: The model needs a host, and it is not installed.
     """
 
     def __init__(
@@ -159,6 +161,11 @@ class Interpreter:
         """Makes a forked process, in which it runs, open the model anew."""
         self._locked.abandon()
         self._pipeline.abandon()
+
+    @property
+    def host(self) -> str:
+        """The name of the host that the model runs in; "none" if the engine runs it alone."""
+        return self._session.host
 
     @property
     def input_names(self) -> list[str]:

@@ -3,7 +3,7 @@
 import contextlib
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from larq_engine.python import hosts, library, no_host
 from larq_engine.python.engine_model import EngineModel
@@ -14,13 +14,18 @@ from larq_engine.python.thread_count import running_threads
 # Doublings of an open size, up to 1,024: larger than the images that networks are made for.
 _DOUBLINGS = 10
 
+# Text in the engine's errors about models that need a host.
+_NEEDS_HOST = "run the model in a host"
+
+_Opened = TypeVar("_Opened")
+
 
 class OpenModel:
     """A host's interpreter with a model, and the plug-in; its tensors are not allocated at first.
 
     Args:
         content: The bytes of the model's file.
-        host: The host's name; the first installed if None.
+        host: The host's name, or "none"; the first installed if None.
         num_threads: Threads of the host and of the plug-in, but no more than there are CPUs.
         action: The beginning of errors.
         options: The plug-in's other options; None: the host computes without the plug-in.
@@ -72,6 +77,32 @@ class OpenModel:
             engine.start_profile()
         elapsed = sum(self.time_ns() for _ in range(runs))
         return elapsed, [] if engine is None else engine.read_profile()
+
+
+def open_in_first(host: str | None, open_in: Callable[[str], _Opened]) -> tuple[str, _Opened]:
+    """Opens a model in the first host that takes it.
+
+    Args:
+        host: What the user asks for: a host's name, "none", "auto" or None.
+        open_in: Opens the model in the host of this name.
+
+    Returns:
+        The host's name or "none", and what `open_in` returned.
+
+    Raises:
+        ValueError: There is no such host, or none opens the model.
+        ImportError: The host that the model needs is not installed.
+    """
+    *others, last = hosts.candidates(host)
+    for name in others:
+        with contextlib.suppress(ValueError):
+            return name, open_in(name)
+    try:
+        return last, open_in(last)
+    except ValueError as error:
+        if last == hosts.NO_HOST != host and _NEEDS_HOST in str(error):
+            raise ImportError(f"{error}; none is installed: {hosts.how_to_install()}") from error
+        raise
 
 
 def open_allocated(open_model: Callable[[], OpenModel]) -> OpenModel:

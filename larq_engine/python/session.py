@@ -14,8 +14,8 @@ from larq_engine.python import library
 from larq_engine.python.device_array import DeviceArray
 from larq_engine.python.engine_model import EngineModel
 from larq_engine.python.errors import host_errors
-from larq_engine.python.hosts import HostInterpreter
-from larq_engine.python.open_model import OpenModel, open_allocated
+from larq_engine.python.hosts import NO_HOST, HostInterpreter
+from larq_engine.python.open_model import OpenModel, open_allocated, open_in_first
 from larq_engine.python.operators import known_op
 from larq_engine.python.shape_checks import check_batch, check_sizes
 from larq_engine.python.tensors import Array, Shape, TensorInfo, describe
@@ -77,13 +77,15 @@ class Session:
         **options: object,
     ) -> None:
         self._content = content
-        self._host = host
+        self._asked_host = host
         self._num_threads = num_threads
         self._options = options  # the plug-in's other options
         self._is_closed = False
         # True if the interpreter is allocated for `_shapes`; false during a change.
         self._is_whole = False
-        self._model = open_allocated(lambda: self._open("model"))
+        self._host, self._model = open_in_first(
+            host, lambda name: open_allocated(lambda: self._open("model", name))
+        )
         with host_errors("model"):
             self.declared_inputs = self.inputs()
             self.declared_outputs = self.outputs()
@@ -95,6 +97,11 @@ class Session:
         self._is_whole = True
         self.has_gpu = bool(self.memory())  # for these shapes or others
         self._given: list[int] = []  # inputs that a GPU reads in place
+
+    @property
+    def host(self) -> str:
+        """Returns the name of the host that the model runs in, or "none"."""
+        return self._host
 
     @computed_once
     def operators(self) -> list[Operator]:
@@ -118,6 +125,8 @@ class Session:
 
     def _find_states(self) -> list[tuple[int, int]]:
         """Returns two tensors for each state: one it is read into, one it is assigned from."""
+        if self._host == NO_HOST:  # the engine alone refuses models with states
+            return []
         operators = self._read_operators("READ_VARIABLE", "ASSIGN_VARIABLE")
         reads = {op.inputs[0]: op.outputs[0] for op in operators if op.name == "READ_VARIABLE"}
         return [
@@ -145,7 +154,7 @@ class Session:
         self._check_open()
         options = {
             "num_threads": self._num_threads,
-            "host": self._host,
+            "host": self._asked_host,
             **self._options,
         }
         return self._content, options
@@ -160,11 +169,11 @@ class Session:
         assert engine is not None  # a session always has the engine's options
         return engine
 
-    def _open(self, action: str) -> OpenModel:
-        """Opens the model anew, without allocating tensors."""
+    def _open(self, action: str, host: str | None = None) -> OpenModel:
+        """Opens the model anew, without allocating tensors; in the chosen host if None."""
         return OpenModel(
             self._content,
-            host=self._host,
+            host=host or self._host,
             num_threads=self._num_threads,
             action=action,
             options=self._options,

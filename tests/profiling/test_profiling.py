@@ -229,6 +229,7 @@ def test_batches_are_multiples_of_the_models():
         ({"seconds": float("nan")}, "seconds: expected a number from 0 on, got nan"),
         ({"rounds": 1.5}, "rounds: expected a whole number from 1 on, got 1.5"),
         ({"host": "none"}, "host: expected a host to compare the engine with, got 'none'"),
+        ({"host": "auto"}, "host: expected a host to compare the engine with, got 'auto'"),
         ({"host": "onnx"}, "host: expected one of .*, got 'onnx'"),
         ({"energy_sensor": "no_such_file"}, "energy 'no_such_file': expected a sensor's file"),
     ],

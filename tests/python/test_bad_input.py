@@ -189,9 +189,11 @@ def test_an_unknown_kernel_in_the_environment(monkeypatch):
     assert "LARQ_ENGINE_KERNEL" in text and "unknown kernel 'fastest'" in text
 
 
-def test_an_unknown_runtime():
+def test_an_unknown_host():
     text = message_of(ValueError, larq_engine.Interpreter, add_model((1, 2)), host="onnx")
-    assert text == ("host: expected one of litert, tensorflow, tflite_runtime, none, got 'onnx'")
+    assert text == (
+        "host: expected one of auto, none, litert, tensorflow, tflite_runtime, got 'onnx'"
+    )
 
 
 @pytest.mark.parametrize("host", [None, "tflite_runtime"])
