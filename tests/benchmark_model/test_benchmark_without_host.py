@@ -82,7 +82,7 @@ def test_outputs_are_those_of_the_interpreter_and_of_litert(model, tmp_path):
     with np.load(_DATA / f"{model}.npz") as recorded:
         x = recorded["x"][:1]
     (tmp_path / "x").write_bytes(x.tobytes())
-    expected = larq_engine.Interpreter(path, runtime="none").predict(x)
+    expected = larq_engine.Interpreter(path, host="none").predict(x)
     files = (f"--input_value_files=0:{tmp_path / 'x'}", f"--save_outputs=0:{tmp_path / 'y'}")
     for threads in "1", "2":
         run_alone(path, f"--num_threads={threads}", *files)
@@ -97,7 +97,7 @@ def test_every_operator_has_a_row(tmp_path):
     assert result["litert"] == ""
     assert result["init"]["library_ms"] == 0 and result["init"]["model_ms"] > 0
     rows = result["ops"]["rows"]
-    expected = larq_engine.Interpreter(_RESIDUAL, runtime="none").profile(runs=1)
+    expected = larq_engine.Interpreter(_RESIDUAL, host="none").profile(runs=1)
     assert [(row["op"], row["name"], row["kernel"], row["node"]) for row in rows] == [
         (row.op, row.name, row.kernel, row.node) for row in expected
     ]
@@ -178,8 +178,8 @@ def test_the_profile_has_the_engine_alone(tmp_path):
     assert all(m.device == "cpu" and m.seconds.runs == 3 for m in profile.measurements)
     placed = larq_engine.place(_RESIDUAL, out)
     x = np.random.default_rng(1).standard_normal((1, 16, 16, 3), np.float32)
-    expected = larq_engine.Interpreter(_RESIDUAL, runtime="none").predict(x)
-    assert np.array_equal(larq_engine.Interpreter(placed, runtime="none").predict(x), expected)
+    expected = larq_engine.Interpreter(_RESIDUAL, host="none").predict(x)
+    assert np.array_equal(larq_engine.Interpreter(placed, host="none").predict(x), expected)
     page = larq_engine.report(out, model=_RESIDUAL).to_html()
     assert b"FULLY_CONNECTED" in page
 

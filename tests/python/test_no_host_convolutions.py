@@ -133,7 +133,7 @@ def test_forms_that_are_refused(rng, op, filters, channels, options):
     content = _model(op, _quarters(rng, *filters), channels, bias, **options)
     expected = f"computes by itself, got {op} 't1'|the file is corrupted"
     with pytest.raises(ValueError, match=expected):
-        larq_engine.Interpreter(content, runtime="none")
+        larq_engine.Interpreter(content, host="none")
 
 
 def test_images_that_are_too_small_for_a_dilated_window(rng):
