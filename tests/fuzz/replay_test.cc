@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "larq_engine/kernels/binary/select.h"
-#include "larq_engine/kernels/floats/select.h"
 #include "larq_engine/kernels/isa/cpu_features.h"
 #include "larq_engine/kernels/signed_sums/select.h"
 #include "tests/fuzz/byte_source.h"
@@ -98,7 +97,7 @@ TEST(FuzzReplay, MadeUpGraphsHaveEveryForm) {
                          builtin::kSplitV, builtin::kSlice, builtin::kStridedSlice}) {
     EXPECT_TRUE(kinds.contains(kind)) << kind;
   }
-  const bool convolves_floats = PrefersFloats(SelectFloats(DetectCpuFeatures()));
+  const bool convolves_floats = DetectCpuFeatures().Has(Isa::kAvx2);
   EXPECT_EQ(kinds.contains(builtin::kConv2d), convolves_floats);
   EXPECT_EQ(kinds.contains(builtin::kDepthwiseConv2d), convolves_floats);
   EXPECT_EQ(unpacked_filters > 0, convolves_floats);

@@ -395,8 +395,8 @@ TEST(FloatTable, SelectsTheHighestThatCpuAndForcedKernelAllow) {
 #if defined(__x86_64__)
     EXPECT_LE(SelectFloats(AllowedFeatures(cpu, "bgemm_i32_8x32x32_avx2")).isa, Isa::kAvx2);
 #endif
-    // No host has functions as slow as those that every CPU runs.
-    EXPECT_EQ(PrefersFloats(row), row.isa != Isa::kPortable) << row.name;
+    // No host has functions as slow as those that every CPU runs, and those of ARM were not timed.
+    EXPECT_EQ(PrefersFloats(row), row.isa == Isa::kAvx2 || row.isa == Isa::kAvx512bw) << row.name;
   }
 }
 

@@ -37,7 +37,7 @@ const ByteRow& SelectInt8(CpuFeatures cpu, const Int8Conv2dSpec& spec, std::stri
 }
 
 bool PrefersInt8(const ByteRow& row, const Int8Conv2dSpec& spec) {
-  return row.isa != Isa::kPortable && spec.in_channels <= kMostChannels &&
+  return IsKnownToKeepUpWithHosts(row.isa) && spec.in_channels <= kMostChannels &&
          spec.window.taps() >= kLeastTaps;
 }
 

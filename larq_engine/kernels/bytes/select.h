@@ -18,7 +18,7 @@ double Int8Cycles(const ByteRow& row, const Int8Conv2dSpec& spec);
 // planes of weights.
 const ByteRow& SelectInt8(CpuFeatures cpu, const Int8Conv2dSpec& spec, std::string_view forced);
 
-// Tells whether the engine computes the convolution faster than the host.
+// Tells whether the engine is known to compute the convolution faster than the host.
 bool PrefersInt8(const ByteRow& row, const Int8Conv2dSpec& spec);
 
 }  // namespace larq_engine

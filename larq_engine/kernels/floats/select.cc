@@ -15,6 +15,6 @@ double FloatCycles(const FloatRow& row, const FloatConv2dSpec& spec) {
   return static_cast<double>(spec.depth() * columns) / row.macs_per_cycle;
 }
 
-bool PrefersFloats(const FloatRow& row) { return row.isa != Isa::kPortable; }
+bool PrefersFloats(const FloatRow& row) { return IsKnownToKeepUpWithHosts(row.isa); }
 
 }  // namespace larq_engine

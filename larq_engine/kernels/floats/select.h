@@ -14,7 +14,7 @@ const FloatRow& SelectFloats(CpuFeatures cpu);
 // Returns the cycles that one output pixel is expected to take.
 double FloatCycles(const FloatRow& row, const FloatConv2dSpec& spec);
 
-// Tells whether convolutions take no longer with this row than in a host.
+// Tells whether convolutions are known to take no longer with this row than in a host.
 bool PrefersFloats(const FloatRow& row);
 
 }  // namespace larq_engine

@@ -2,6 +2,18 @@
 
 namespace larq_engine {
 
+bool IsKnownToKeepUpWithHosts(Isa isa) {
+  switch (isa) {
+    case Isa::kPortable:
+    case Isa::kNeon:
+    case Isa::kDotprod:
+    case Isa::kSme2:
+      return false;
+    default:
+      return true;
+  }
+}
+
 std::string Obstacle(Isa isa) {
   const std::string lacks = std::string("this CPU has no ") + IsaName(isa);
   return isa == Isa::kAmxint8 ? lacks + ", or the system withholds it" : lacks;

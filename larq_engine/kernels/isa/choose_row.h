@@ -62,6 +62,12 @@ std::string NamesOfRows(std::span<const Row> rows, CpuFeatures cpu, std::string_
   return text;
 }
 
+// Tells whether rows of floats and bytes of this ISA are known to be as fast as a host's: those of
+// x86 were timed beside XNNPACK, and the portable ones are slower. Nobody has timed those of ARM,
+// which only predictions chose (docs/lab.md). So a convolution that a host could compute stays
+// with it there, while models without a host run on these rows.
+bool IsKnownToKeepUpWithHosts(Isa isa);
+
 // Tells why a CPU that lacks the ISA cannot run its rows.
 std::string Obstacle(Isa isa);
 
