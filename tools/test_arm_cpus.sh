@@ -7,7 +7,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-readonly TESTS="bgemm_test bconv2d_test kernel_rows_test pixel_ops_test select_test signed_sums_test"
+readonly TESTS="bgemm_test bconv2d_test byte_product_test float_product_test kernel_rows_test \
+pixel_ops_test select_test signed_sums_test"
 readonly SME2_TESTS="bgemm_test bgemm_sme2_test kernel_rows_test"  # the vectors' length is new
 # CPU, its ISAs, tests.
 readonly RUNS=(

@@ -97,7 +97,7 @@ _GPU_FOLDER = "larq_engine/kernels/cuda/"
 _CONTRACTS = {
     "binary": r"bgemm\w*",
     "bytes": r"byte_product",
-    "floats": r"float_product",
+    "floats": r"float_(product|vectors)",
     "pixels": r"pixel_ops(_loops|_rows|_vectors)?",
     "signed_sums": r"signed_sums(_loops|_tables|_vectors)?",
 }

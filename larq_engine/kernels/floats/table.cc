@@ -1,6 +1,9 @@
 #include "larq_engine/kernels/floats/table.h"
 
 #include "larq_engine/kernels/floats/float_portable.h"
+#if defined(__aarch64__)
+#include "larq_engine/kernels/floats/arm64/float_neon.h"
+#endif
 #if defined(__x86_64__)
 #include "larq_engine/kernels/floats/x86/float_avx2.h"
 #include "larq_engine/kernels/floats/x86/float_avx512bw.h"
@@ -29,6 +32,14 @@ constexpr FloatRow kFloatRows[] = {
      .macs_per_cycle = 20,
      .of_pixels = FloatPixels64Avx512bw,
      .of_channels = FloatChannelsAvx512bw},
+#endif
+#if defined(__aarch64__)
+    {.name = "floats_6x16_neon",
+     .isa = Isa::kNeon,
+     .nr = 16,
+     .macs_per_cycle = 8,  // predicted for a Neoverse N1 (docs/lab.md)
+     .of_pixels = FloatPixels16Neon,
+     .of_channels = FloatChannelsNeon},
 #endif
 };
 

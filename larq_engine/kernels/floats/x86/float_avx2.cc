@@ -1,7 +1,7 @@
 // Computes blocks of 16 filters, two vectors.
 #include "larq_engine/kernels/floats/x86/float_avx2.h"
 
-#include "larq_engine/kernels/floats/x86/float_tile.h"
+#include "larq_engine/kernels/floats/x86/float_x86.h"
 
 #if !defined(__AVX2__) || !defined(__FMA__)
 #error "this file is built with the flags of ISA_COPTS[\"avx2\"] and ISA_COPTS[\"fma\"]"

@@ -2,7 +2,7 @@
 // Zen 4 takes half the time.
 #include "larq_engine/kernels/floats/x86/float_avx512bw.h"
 
-#include "larq_engine/kernels/floats/x86/float_tile.h"
+#include "larq_engine/kernels/floats/x86/float_x86.h"
 
 #if !defined(__AVX512BW__) || !defined(__FMA__)
 #error "this file is built with the flags of ISA_COPTS[\"avx512bw\"] and ISA_COPTS[\"fma\"]"
