@@ -10,7 +10,7 @@ import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from larq_engine import testing
+from larq_engine import testing, tflite
 from larq_engine.python.about import about
 from larq_engine.python.accelerator import environment
 from larq_engine.python.hosts import load_delegate
@@ -85,6 +85,7 @@ __all__ = [
     "report",
     "strip_lcedequantize_ops",
     "testing",
+    "tflite",
 ]
 
 

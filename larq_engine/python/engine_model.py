@@ -2,6 +2,7 @@
 
 import ctypes
 import functools
+import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -112,26 +113,37 @@ def _strings(texts: Sequence[str]) -> Any:
     return (ctypes.c_char_p * len(texts))(*(text.encode() for text in texts))
 
 
+class _Keeper:
+    """Keeps a model's memory as long as a view of it is in use, and tells the model of the view."""
+
+    def __init__(self, model: "EngineModel") -> None:
+        self._model = model
+
+
 class EngineModel:
     """A model that the engine runs by itself; for profiles and inputs, see `library.Delegate`.
 
     Args:
         content: The bytes of a .tflite file.
         options: The engine's options, as those of a delegate.
+        signature: The signature whose graph is run; the main graph if None.
 
     Raises:
         ValueError: The file or an option is not valid, or the engine does not compute one of the
             model's operators; the message names it.
     """
 
-    def __init__(self, content: bytes, options: Mapping[str, object]) -> None:
+    def __init__(
+        self, content: bytes, options: Mapping[str, object], signature: str | None = None
+    ) -> None:
         self._library = _load(library.delegate_path())
         self._content = content  # it must live as long as the model
+        self._views: weakref.WeakSet[_Keeper] = weakref.WeakSet()
         self._reason = ctypes.create_string_buffer(library.MAX_REASON_BYTES)
         self._model = self._library.larq_engine_model_open(
             content,
             len(content),
-            None,
+            None if signature is None else signature.encode(),
             _strings(list(options)),
             _strings([str(value) for value in options.values()]),
             len(options),
@@ -170,10 +182,16 @@ class EngineModel:
                 f"got #{tensor}; allocate tensors first"
             )
         memory = (ctypes.c_char * found.bytes).from_address(found.data)
-        memory._model = self  # a view keeps the memory
+        memory._keeper = _Keeper(self)
+        self._views.add(memory._keeper)
         view = np.frombuffer(memory, found.dtype).reshape(found.shape)
         view.flags.writeable = not found.is_constant
         return view
+
+    @property
+    def has_views(self) -> bool:
+        """Tells whether an array that `array` returned, or a part of it, is in use."""
+        return bool(self._views)
 
     def resize(self, number: int, shape: Sequence[int]) -> None:
         self._try("resize", number, (ctypes.c_int * len(shape))(*shape), len(shape))

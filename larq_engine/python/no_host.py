@@ -3,16 +3,23 @@
 It computes all operators of a model, or refuses the model and names those that it does not compute.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from larq_engine.python.engine_model import DTYPES, EngineModel
-from larq_engine.python.model_file import read_model
 from larq_engine.python.tensors import Array
 
 _NO_QUANTIZATION = (0.0, 0)
+
+
+class RunError(RuntimeError, ValueError):
+    """An error of a resize, an allocation or a run.
+
+    It is of both kinds, because TensorFlow Lite raises RuntimeError and documents ValueError.
+    """
 
 
 class Options:
@@ -46,14 +53,53 @@ class _Nodes:
         return list(self._operators[index]["outputs"])
 
 
+class SignatureRunner:
+    """Runs a signature's graph on arrays that are given by the names of its inputs.
+
+    Args:
+        interpreter: It runs the graph.
+        signature: The numbers of the `inputs` and `outputs` by name.
+    """
+
+    def __init__(self, interpreter: "Interpreter", signature: Mapping[str, Any]) -> None:
+        self._interpreter = interpreter
+        self._inputs: Mapping[str, int] = signature["inputs"]
+        self._outputs: Mapping[str, int] = signature["outputs"]
+
+    def __call__(self, **arrays: Any) -> dict[str, Array]:
+        """Returns the outputs by name; the inputs take the shapes of the arrays."""
+        if arrays.keys() != self._inputs.keys():
+            raise ValueError(
+                f"signature: expected an array for each of {list(self._inputs)}, got some for "
+                f"{list(arrays)}"
+            )
+        for name, array in arrays.items():
+            self._interpreter.resize_tensor_input(self._inputs[name], np.shape(array))
+        self._interpreter.allocate_tensors()
+        for name, array in arrays.items():
+            self._interpreter.set_tensor(self._inputs[name], array)
+        self._interpreter.invoke()
+        return {name: self._interpreter.get_tensor(n) for name, n in self._outputs.items()}
+
+    def get_input_details(self) -> dict[str, dict[str, Any]]:
+        return self._details(self._inputs)
+
+    def get_output_details(self) -> dict[str, dict[str, Any]]:
+        return self._details(self._outputs)
+
+    def _details(self, numbers: Mapping[str, int]) -> dict[str, dict[str, Any]]:
+        tensors = self._interpreter.get_tensor_details()
+        return {name: tensors[number] for name, number in numbers.items()}
+
+
 class Interpreter:
     """Runs a model as TensorFlow Lite's Interpreter does, without TensorFlow Lite.
 
     Args:
-        model_path: The path of a .tflite file, if `model_content` is not given.
-        model_content: The bytes of the file.
+        model_content: The bytes of a .tflite file.
         num_threads: Threads for one run.
         experimental_delegates: What `load_delegate` of this module returned.
+        signature: The signature whose graph is run; the main graph if None.
 
     Raises:
         ValueError: The engine does not compute one of the model's operators, or the file is not
@@ -62,17 +108,17 @@ class Interpreter:
 
     def __init__(
         self,
-        model_path: str | None = None,
-        model_content: bytes | None = None,
+        model_content: bytes,
+        *,
         experimental_delegates: Sequence[Options] = (),
-        num_threads: int | None = None,
+        num_threads: int = 1,
+        signature: str | None = None,
     ) -> None:
-        if model_content is None:
-            model_content = read_model(model_path or "")
-        options: dict[str, object] = {"num_threads": num_threads or 1}
+        options: dict[str, object] = {"num_threads": num_threads}
         for delegate in experimental_delegates:
             options |= delegate.options
-        self.model = EngineModel(bytes(model_content), options)
+        self._recipe = bytes(model_content), options
+        self.model = EngineModel(*self._recipe, signature)
         self._numbers = {tensor.tensor: i for i, tensor in enumerate(self.model.inputs())}
         self._signatures: dict[str, Any] | None = None
 
@@ -81,7 +127,21 @@ class Interpreter:
         return _Nodes(self.model.graph()["operators"])
 
     def allocate_tensors(self) -> None:
-        self.model.allocate()
+        with self._changing_memory():
+            self.model.allocate()
+
+    @contextlib.contextmanager
+    def _changing_memory(self) -> Iterator[None]:
+        """Makes RunErrors of errors, and refuses changes from which views would lose memory."""
+        if self.model.has_views:
+            raise RunError(
+                "expected no array in use that a function of tensor() returned, got at least one; "
+                "keep the function, and call it again after this"
+            )
+        try:
+            yield
+        except ValueError as error:
+            raise RunError(str(error)) from error
 
     def resize_tensor_input(
         self, input_index: int, tensor_size: Sequence[int], strict: bool = False
@@ -92,12 +152,13 @@ class Interpreter:
         fits = len(declared) == len(tensor_size) and all(
             open_size in (-1, size) for open_size, size in zip(declared, tensor_size, strict=True)
         )
-        if strict and not fits:
-            raise ValueError(
-                f"resize: expected sizes for the open ones of {list(map(int, declared))}, "
-                f"got {list(tensor_size)}"
-            )
-        self.model.resize(number, [int(size) for size in tensor_size])
+        with self._changing_memory():
+            if strict and not fits:
+                raise ValueError(
+                    f"resize: expected sizes for the open ones of {list(map(int, declared))}, "
+                    f"got {list(tensor_size)}"
+                )
+            self.model.resize(number, [int(size) for size in tensor_size])
 
     def _number(self, tensor: int) -> int:
         if tensor not in self._numbers:
@@ -127,7 +188,8 @@ class Interpreter:
         return lambda: self.model.array(tensor_index)
 
     def invoke(self) -> None:
-        self.model.run()
+        with self._changing_memory():
+            self.model.run()
 
     def reset_all_variables(self) -> None:
         """Does nothing: models with variables are refused."""
@@ -138,7 +200,9 @@ class Interpreter:
     def get_output_details(self) -> list[dict[str, Any]]:
         return [_details(tensor) for tensor in self.model.outputs()]
 
-    def get_tensor_details(self) -> list[dict[str, Any]]:
+    def get_tensor_details(self, subgraph_index: int = 0) -> list[dict[str, Any]]:
+        if subgraph_index:
+            raise ValueError(f"subgraph_index: expected 0, the main graph, got {subgraph_index}")
         return [
             {
                 "name": row["name"],
@@ -151,7 +215,7 @@ class Interpreter:
             for number, row in enumerate(self.model.graph()["tensors"])
         ]
 
-    def _get_full_signature_list(self) -> dict[str, dict[str, dict[str, int]]]:
+    def _get_full_signature_list(self) -> dict[str, dict[str, Any]]:
         if self._signatures is None:
             self._signatures = self.model.signatures()
         return self._signatures
@@ -162,6 +226,25 @@ class Interpreter:
             key: {side: list(signature[side]) for side in ("inputs", "outputs")}
             for key, signature in self._get_full_signature_list().items()
         }
+
+    def get_signature_runner(self, signature_key: str | None = None) -> SignatureRunner:
+        """Returns a function that runs a signature; the only one if None."""
+        known = self._get_full_signature_list()
+        if signature_key is None and len(known) == 1:
+            (signature_key,) = known
+        if signature_key not in known:
+            names = ", ".join(map(repr, known)) or "it has none"
+            raise ValueError(
+                f"signature_key: expected a signature of the model ({names}), got {signature_key!r}"
+            )
+        signature = known[signature_key]
+        return SignatureRunner(self._interpreter_of(signature_key, signature["graph"]), signature)
+
+    def _interpreter_of(self, signature: str, graph: int) -> "Interpreter":
+        if graph == 0:
+            return self
+        content, options = self._recipe
+        return Interpreter(content, experimental_delegates=[Options(options)], signature=signature)
 
 
 def _scalar_type(name: str) -> type[Any]:
@@ -191,6 +274,7 @@ def _quantization(scales: Sequence[float], zero_points: Sequence[int], axis: int
             "scales": np.array(scales, np.float32),
             "zero_points": np.array(zero_points, np.int32),
             "quantized_dimension": axis,
+            "block_size": 0,
         },
         "sparsity_parameters": {},
     }

@@ -154,6 +154,11 @@ QUICK = [
     ),
     Snippet("docs/without_a_host.md", 0, _EXAMPLE, last_lines="assert scores.shape == (8, 10)"),
     Snippet(
+        *("docs/without_a_host.md", 1, _EXAMPLE),
+        first_lines="import numpy as np",
+        last_lines="assert scores.shape == (1, 10)",
+    ),
+    Snippet(
         "docs/scale_out.md", 0, _EXAMPLE, last_lines="assert result['scores'].shape == (8, 10)"
     ),
     Snippet(
