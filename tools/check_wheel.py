@@ -74,6 +74,7 @@ OTHER_FILES = {
     "larq_engine/reporting/page.js",
     "larq_engine/runtime/larq_engine.h",
     "larq_engine/runtime/larq_engine_model.h",
+    "larq_engine/runtime/larq_engine_model.hpp",
     "larq_engine/runtime/litert_abi.h",
 }
 WHEEL = re.compile(

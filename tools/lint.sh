@@ -14,7 +14,7 @@ fi
 
 # Files that are tracked, or new and not ignored. A file that is deleted and not yet committed is
 # still listed. arm64/*.inc are for the assembler.
-mapfile -t cpp < <(git ls-files -co --exclude-standard '*.cc' '*.cu' '*.h' '*.inc' ':!*/arm64/*.inc' |
+mapfile -t cpp < <(git ls-files -co --exclude-standard '*.cc' '*.cu' '*.h' '*.hpp' '*.inc' ':!*/arm64/*.inc' |
   xargs -r ls -d 2>/dev/null)
 if ((${#cpp[@]} == 0)); then
   echo "lint: git lists no C++ file; is this a git checkout that this user may read?" >&2

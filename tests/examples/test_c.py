@@ -1,7 +1,9 @@
-"""The C example runs a model with the library alone, as docs/without_a_host.md builds it."""
+"""The examples in C and C++ run a model with the library alone, as docs/without_a_host.md says."""
 
-import os
+import re
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,31 +12,68 @@ import pytest
 import larq_engine
 
 _ROOT = Path(__file__).parents[2]
-_ENGINE = Path(larq_engine.delegate_path()).parent
+_C, _CPP = Path("examples/c/classify.c"), Path("examples/cpp_no_host/classify.cc")
 _MODEL = _ROOT / "tests" / "interop" / "data" / "residual_relu_bn_add.float.tflite"
-
-
-@pytest.fixture
-def program(tmp_path):
-    built = tmp_path / "classify"
-    command = [os.environ.get("CC", "gcc"), "-std=c99", "-Wall", "-Wextra", "-Werror", "-I."]
-    command += ["-o", built, "examples/c/classify.c", f"-L{_ENGINE}", "-l:liblarq_engine.so"]
-    command += [f"-Wl,-rpath,{_ENGINE}"]
-    subprocess.run(command, cwd=_ROOT, check=True)
-    return built
+_WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
+_COMPILERS = {
+    "gcc": (_C, "-std=c99"),
+    "clang": (_C, "-std=c99"),
+    "g++": (_CPP, "-std=c++17"),
+    "clang++": (_CPP, "-std=c++17"),
+}
 
 
 def _run(*command: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
 
 
-def test_outputs_are_the_interpreters(program):
+def _compile(compiler: str, package: Path, built: Path, source: Path, *flags: str) -> Path:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no {compiler}")
+    command = [compiler, *flags, *_WARNINGS, f"-I{package.parent}", "-o", str(built), str(source)]
+    command += [f"-L{package}", "-l:liblarq_engine.so", f"-Wl,-rpath,{package}"]
+    subprocess.run(command, cwd=_ROOT, check=True)
+    return built
+
+
+@pytest.fixture(params=_COMPILERS)
+def program(request, installed, tmp_path):
+    return _compile(request.param, installed, tmp_path / "classify", *_COMPILERS[request.param])
+
+
+@pytest.fixture
+def by_cmake(installed, tmp_path):
+    """Builds a copy of the C++ example's folder by its CMakeLists.txt."""
+    cmake, copy = Path(sys.executable).with_name("cmake"), tmp_path / "copy"
+    shutil.copytree(_ROOT / _CPP.parent, copy)
+    configure = [
+        cmake,
+        "-S",
+        copy,
+        "-B",
+        tmp_path / "build",
+        f"-Dlarq_engine_DIR={installed}/cmake",
+    ]
+    for command in (configure, [cmake, "--build", tmp_path / "build"]):
+        subprocess.run(command, check=True)
+    return tmp_path / "build" / "classify"
+
+
+def _check_outputs(program: Path) -> None:
     done = _run(program, _MODEL)
     assert (done.returncode, done.stderr) == (0, "")
     with larq_engine.Interpreter(_MODEL, host="none") as interpreter:
         expected = interpreter.predict(np.zeros(interpreter.input_shapes[0], np.float32))
     got = np.array(done.stdout.split(), np.float32)
     np.testing.assert_array_equal(got, expected.ravel())
+
+
+def test_outputs_are_the_interpreters(program):
+    _check_outputs(program)
+
+
+def test_cmake_builds_the_cpp_example(by_cmake):
+    _check_outputs(by_cmake)
 
 
 @pytest.mark.parametrize(
@@ -47,10 +86,77 @@ def test_errors(program, arguments, text):
     assert done.stderr.startswith(text)
 
 
-def test_the_library_needs_no_host(program):
-    needed = (
-        _run("readelf", "-d", program).stdout
-        + _run("readelf", "-d", larq_engine.delegate_path()).stdout
-    )
-    names = {line.split("[")[1].rstrip("]") for line in needed.splitlines() if "(NEEDED)" in line}
-    assert names <= {"liblarq_engine.so", "libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}
+def _needed(file: str | Path) -> set[str]:
+    """Returns the libraries that the dynamic loader opens for a file."""
+    listed = _run("readelf", "-d", file).stdout
+    return set(re.findall(r"\(NEEDED\).*\[(.+)\]", listed))
+
+
+def test_the_library_and_the_c_program_need_no_other(installed, tmp_path):
+    program = _compile("gcc", installed, tmp_path / "classify", *_COMPILERS["gcc"])
+    assert _needed(program) == {"liblarq_engine.so", "libc.so.6"}
+    loader = {"ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+    assert _needed(larq_engine.delegate_path()) - loader <= {"libc.so.6", "libm.so.6"}
+
+
+_CALLS = """
+#include <cassert>
+#include <cstring>
+#include <string>
+
+#include "larq_engine/runtime/larq_engine_model.hpp"
+
+using larq_engine::api::Model;
+
+template <typename Function>
+std::string ErrorOf(const Function& function) {
+  try {
+    function();
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+int main(int, char** argv) {
+  Model first(argv[1], {{"kernel", "reference"}, {"num_threads", "1"}});
+  Model model = std::move(first);
+  assert(model.inputs() == 1 && model.outputs() == 1);
+  model.Resize({{3, 16, 16, 3}});
+  assert((model.input().dims() == std::vector<int>{3, 16, 16, 3}));
+  const auto input = model.input().Data<float>();
+  assert(input.size() == 3 * 16 * 16 * 3 && model.input().bytes() == 4 * input.size());
+  for (std::size_t i = 0; i < input.size(); ++i) input[i] = static_cast<float>(i % 7) - 3;
+  model.Run();
+  const auto output = model.output().Data<const float>();
+  assert(!output.empty() && model.output().dims().front() == 3);
+  std::vector<float> twice(output.begin(), output.end());
+  model.Run();
+  assert(std::memcmp(twice.data(), output.data(), 4 * output.size()) == 0);
+  assert(model.input().type() == LARQ_ENGINE_FLOAT32 && !model.input().name().empty());
+  assert(model.output().c_tensor().scales == 0);
+
+  assert(ErrorOf([&] { model.input(1); }) == "expected one of 1 inputs, got number 1");
+  assert(ErrorOf([&] { model.output(7); }) == "expected one of 1 outputs, got number 7");
+  assert(ErrorOf([&] { model.input().Data<std::int8_t>(); }) ==
+         "tensor '" + model.input().name() + "': expected elements of type 0, got a C++ type of " +
+             "type 9");
+  assert(ErrorOf([&] { model.Resize({{-1, 16, 16, 3}}); }).find("at least 0") != std::string::npos);
+  assert(ErrorOf([&] { model.Resize({{1}, {1}}); }) != "");
+  assert(ErrorOf([&] { Model(argv[1], {{"kernel", "fast"}}); }).find("unknown kernel 'fast'") !=
+         std::string::npos);
+  assert(ErrorOf([&] { Model(argv[1], {}, "absent"); }).find("'absent'") != std::string::npos);
+  assert(ErrorOf([&] { Model("no model", 8); }) != "");
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("compiler", "standard"), [("g++", "17"), ("clang++", "17"), ("g++", "20")]
+)
+def test_the_cpp_header(compiler, standard, installed, tmp_path):
+    source = tmp_path / "calls.cc"
+    source.write_text(_CALLS)
+    built = _compile(compiler, installed, tmp_path / "calls", source, f"-std=c++{standard}")
+    done = _run(built, _MODEL)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -44,19 +44,6 @@ def linked(tmp_path):
 
 
 @pytest.fixture
-def installed(tmp_path):
-    """Copies of the package what a wheel has for C++ programs, without the rest of the tree."""
-    package = tmp_path / "installed" / "larq_engine"
-    (package / "runtime").mkdir(parents=True)
-    shutil.copytree(_ROOT / "larq_engine" / "cmake", package / "cmake")
-    for header in ("larq_engine.h", "larq_engine_model.h", "litert_abi.h"):
-        shutil.copy(_ROOT / "larq_engine" / "runtime" / header, package / "runtime")
-    shutil.copy(_ROOT / "larq_engine" / "version.txt", package)
-    (package / "liblarq_engine.so").symlink_to(_ENGINE / "liblarq_engine.so")
-    return package
-
-
-@pytest.fixture
 def by_cmake(tmp_path, installed):
     """Builds a copy of the folder by CMakeLists.txt, out of the tree."""
     copy = tmp_path / "copy"

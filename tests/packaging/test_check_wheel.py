@@ -19,6 +19,7 @@ _OTHER_FILES = [
     "larq_engine/reporting/page.js",
     "larq_engine/runtime/larq_engine.h",
     "larq_engine/runtime/larq_engine_model.h",
+    "larq_engine/runtime/larq_engine_model.hpp",
     "larq_engine/runtime/litert_abi.h",
 ]
 _CHECK = Path(__file__).parents[2] / "tools" / "check_wheel.py"
