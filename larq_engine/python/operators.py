@@ -16,7 +16,7 @@ class Samples(enum.Enum):
     APART = "each sample of input 0 makes a sample; the other inputs are constants"
     EACH = "each value comes from the values at the same place of the inputs, broadcast"
     CONSTANT = "it reads constants alone"
-    PRODUCT = "input 0 is multiplied with a matrix"
+    PRODUCT = "input 0 is multiplied with matrices"
     JOINED = "inputs are joined along an axis"
     SPLIT = "input 1 is split along the axis that is input 0"
     PADDED = "input 1 says how much each axis grows"
@@ -102,6 +102,14 @@ _OURS = (
         bits=(0, 1),
         weights=Weights(rank=4, channel_axis=0),
         samples=Samples.APART,
+    ),
+    KnownOp(
+        "LceBmatmul",
+        is_ours=True,
+        in_lce=False,
+        in_xcore=False,
+        bits=(0, 1),
+        samples=Samples.PRODUCT,
     ),
     KnownOp("LceBMaxPool2d", is_ours=True, in_xcore=False, bits=(0,), samples=Samples.APART),
     KnownOp(

@@ -59,8 +59,13 @@ def _split(node: _Node) -> bool:
 
 
 def _matrix_product(node: _Node) -> bool:
-    """Passes lines of a matrix as samples. A square one might be transposed, so it is refused."""
+    """Passes batches of matrices, and lines of a matrix as samples.
+
+    A square matrix might be transposed, so its lines are refused.
+    """
     left, right = node.shapes[0] or (), node.shapes[1] or ()
+    if all(node.is_batch[:2]):
+        return len(left) == len(right) > 2
     is_matrix = len(left) == 2 and left[0] != left[1]
     return _first(node) and len(right) == 2 and (is_matrix or len(left) > 2)
 

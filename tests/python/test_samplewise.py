@@ -134,6 +134,7 @@ _APART: dict[str, tuple[Sequence[int], _Build]] = {
     "round": _op("ROUND"),
     "matrix product": _op("BATCH_MATMUL", _f(4, 5), source=(1, 4), shape=(1, 5)),
     "matrix product of pixels": _op("BATCH_MATMUL", _f(4, 5), shape=(1, 2, 3, 5)),
+    "product of batches": _op("BATCH_MATMUL", inputs=2, source=(1, 2, 3, 3), shape=(1, 2, 3, 3)),
     "split": _split(3, 2, (1, 2, 3, 2)),
     "split from the end": _split(-3, 2, (1, 1, 3, 4)),
     "weights that were bits": (_SHAPE, _unpacked_weights),
@@ -161,8 +162,8 @@ _NOT_KNOWN_TO_BE: dict[str, tuple[Sequence[int], _Build]] = {
     "split samples": _split(0, 2, (1, 4), source=(2, 4)),
     "product with a matrix for each sample": _op("BATCH_MATMUL", _f(1, 4, 5), shape=(1, 2, 3, 5)),
     "product that may be of columns": _op("BATCH_MATMUL", _f(1, 5), source=(1, 1), shape=(1, 5)),
-    "product of constants and samples": _op(
-        "BATCH_MATMUL", inputs=2, source=(1, 2, 3, 3), shape=(1, 2, 3, 3)
+    "product of matrices that may be samples": _op(
+        "BATCH_MATMUL", inputs=2, source=(1, 1), shape=(1, 1)
     ),
     "concatenation with a constant": _op(
         "CONCATENATION", _f(1, 2, 3, 1), shape=(1, 2, 3, 5), axis=3

@@ -82,4 +82,25 @@ void ReferenceBconv2d(const Bconv2dSpec& spec, const OutputTransform& transform,
   }
 }
 
+void ReferenceBmatmul(const BmatmulSpec& spec, const uint32_t* left, int64_t rows,
+                      const uint32_t* right, int64_t columns, float* output) {
+  const auto words = static_cast<int64_t>(WordsFor(static_cast<size_t>(spec.depth)));
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = 0; j < columns; ++j) {
+      int32_t dot = 0, left_sum = 0, right_sum = 0;
+      for (int64_t k = 0; k < spec.depth; ++k) {
+        const int s = ValueAt(left + i * words, k, 1, words);
+        const int t = ValueAt(right + j * words, k, 1, words);
+        dot += s * t;
+        left_sum += s;
+        right_sum += t;
+      }
+      const float of_column = static_cast<float>(right_sum) * spec.of_right + spec.constant;
+      const float y = static_cast<float>(dot) * spec.of_dot + of_column;
+      const float of_row = static_cast<float>(left_sum) * spec.of_left;
+      output[i * columns + j] = spec.of_left == 0 ? y : y + of_row;
+    }
+  }
+}
+
 }  // namespace larq_engine

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "larq_engine/kernels/common/bconv2d_spec.h"
+#include "larq_engine/kernels/common/bmatmul_spec.h"
 #include "larq_engine/kernels/common/output_transform.h"
 
 namespace larq_engine {
@@ -16,6 +17,11 @@ namespace larq_engine {
 void ReferenceBconv2d(const Bconv2dSpec& spec, const OutputTransform& transform, int64_t in_height,
                       int64_t in_width, const uint32_t* input, const uint32_t* filter,
                       int64_t first, int64_t last, void* output);
+
+// Computes products of dense rows of bits; the right matrix has a row for each column of the
+// output.
+void ReferenceBmatmul(const BmatmulSpec& spec, const uint32_t* left, int64_t rows,
+                      const uint32_t* right, int64_t columns, float* output);
 
 }  // namespace larq_engine
 

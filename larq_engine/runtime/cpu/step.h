@@ -117,6 +117,7 @@ std::unique_ptr<Step> MakeStep(const SelectOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const ArgMaxOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const CastOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const ReductionOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const BmatmulOp& op, const StepKernels& kernels);
 
 }  // namespace larq_engine
 

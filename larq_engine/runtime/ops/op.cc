@@ -26,6 +26,8 @@ int64_t Macs(const Op& op, const TensorShape& output) {
     return CountProducts(values, conv->spec.depth());
   if (const auto* dense = std::get_if<Int8DenseOp>(&op))
     return CountProducts(values, dense->shape.depth);
+  if (const auto* product = std::get_if<BmatmulOp>(&op))
+    return CountProducts(values, product->spec.depth);
   if (const auto* dense = std::get_if<DenseOp>(&op)) return CountProducts(values, dense->depth);
   if (const auto* dense = std::get_if<SignedDenseOp>(&op))
     return CountProducts(values, dense->shape.depth);

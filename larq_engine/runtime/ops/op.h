@@ -12,6 +12,7 @@
 
 #include "larq_engine/runtime/ops/arg_max_op.h"
 #include "larq_engine/runtime/ops/bconv2d_op.h"
+#include "larq_engine/runtime/ops/bmatmul_op.h"
 #include "larq_engine/runtime/ops/byte_table_op.h"
 #include "larq_engine/runtime/ops/bytes_to_floats_op.h"
 #include "larq_engine/runtime/ops/cast_op.h"
@@ -48,7 +49,7 @@ using Op = std::variant<QuantizeOp, DequantizeOp, Bconv2dOp, MaxPool2dOp, Binary
                         MeanOp, SoftmaxOp, PadOp, ReshapeOp, SliceOp, SignedDenseOp, Int8Conv2dOp,
                         BytesToFloatsOp, FunctionOp, ViewOp, JoinOp, PairOp, SelectOp, ArgMaxOp,
                         CastOp, FloatsToBytesOp, ByteTableOp, Int8DenseOp, Int8MeanOp, Int8BinaryOp,
-                        Int8PoolOp, Int8SoftmaxOp, PadBytesOp, ReductionOp>;
+                        Int8PoolOp, Int8SoftmaxOp, PadBytesOp, ReductionOp, BmatmulOp>;
 
 // Returns the rank from which on axis 0 counts samples, each computed by itself, if the operator
 // keeps its size (`kRankOfRows` or `RankOfRows`). For other operators this is known of images alone

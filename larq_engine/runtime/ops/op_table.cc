@@ -88,6 +88,7 @@ constexpr KnownOp kOps[] = {
     {.name = "LceBconv2d", .read = Read<Bconv2dOp::Read>},
     {.name = "LceBConv2d", .read = Read<Bconv2dOp::Read>},
     {.name = "LceBMaxPool2d", .read = Read<MaxPool2dOp::ReadOfBits>},
+    {.name = "LceBmatmul", .read = Read<BmatmulOp::Read>},
     {.name = "LceUnpackWeights", .read = nullptr},
     {.name = "ADD",
      .read = Read<BinaryOp::Read, ChannelOp::kAdd>,

@@ -60,7 +60,7 @@ const KnownOp* FindOp(int32_t builtin_code, const char* custom_name);
 const KnownOp* FindOpOfForm(const KnownOp& op, OpForm form);
 
 // Number of rows that are ours. They come first in the table.
-inline constexpr size_t kOurOps = 6;
+inline constexpr size_t kOurOps = 7;
 
 }  // namespace larq_engine
 
