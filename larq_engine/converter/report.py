@@ -196,6 +196,8 @@ def _report(op: Op, options: Options) -> LayerReport | None:
         return None
     if op.kind == "LceBconv2d":
         return _binary(op)
+    if op.kind == "LceBmatmul":
+        return _product(op)
     if op.known.is_recurrent:
         return _recurrent(op)
     if op.kind not in WEIGHTED_KINDS:
@@ -251,6 +253,12 @@ def _binary(op: Op) -> LayerReport:
         bytes_of_bits=-(-bits // 8),
         padding=padding,
     )
+
+
+def _product(op: Op) -> LayerReport:
+    """Reports a product of bits that are computed when the model runs: it has no weights."""
+    kind = op.float_layer.kind if op.float_layer else op.kind
+    return LayerReport(name_layer(op), kind, BINARY, 1, 1, _bits(op.output), 0, 0)
 
 
 def _data(op: Op) -> Tensor | None:

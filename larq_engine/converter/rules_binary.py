@@ -32,6 +32,7 @@ from larq_engine.converter.padding import (
     same_pads,
 )
 from larq_engine.converter.rules_bits import becomes_bits, is_made_of_bits
+from larq_engine.converter.rules_products import find_product, is_product
 from larq_engine.converter.signs import (
     Binary,
     Moved,
@@ -395,6 +396,10 @@ def why_not_binary(op: Op, options: Options) -> NotBinary:
             f"there is no binary {op.kind}",
             "use a convolution of images or sequences or a dense layer, or leave it as it is",
         )
+    if is_product(op):
+        product = find_product(op, options)
+        assert isinstance(product, NotBinary), "the rule makes LceBmatmul of all others"
+        return product
     consumers = op.output.consumers
     dilated = [reader for reader in consumers if reader.kind == "BATCH_TO_SPACE_ND"]
     found = find_binary_layer(dilated[0] if dilated else op, options)

@@ -78,6 +78,31 @@ def lift_transpose(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     return [padded] if same is not transpose else [transpose, padded]
 
 
+def turn_before_reshape(op: Op, graph: Graph, options: Options) -> list[Op] | None:
+    """Rewrites TRANSPOSE(RESHAPE(TRANSPOSE(x))) so that the transposes meet.
+
+    The reshape splits or joins dimensions before the last two, which the outer transpose exchanges.
+    PyTorch's exports have this between the heads of a transformer and their matrices.
+    """
+    x, order = op.inputs[0], _order(op)
+    reshape = x.producer if x is not None else None
+    if x is None or order is None or reshape is None or reshape.kind not in _RESHAPES:
+        return None
+    matrices = reshape.inputs[0]
+    rank = len(order)
+    exchanges = rank >= 2 and order.tolist() == [*range(rank - 2), rank - 1, rank - 2]
+    if matrices is None or find_transpose(matrices) is None or not exchanges:
+        return None
+    if not graph.only_use(x) or matrices.shape[-2:] != x.shape[-2:]:
+        return None
+    last = len(matrices.shape) - 1
+    turned = _turned_back(matrices, np.array([*range(last - 1), last, last - 1]))
+    return [
+        lce_ops.transpose(matrices, [*range(last - 1), last, last - 1], turned),
+        lce_ops.reshape(turned, op.output),
+    ]
+
+
 def _sink(op: Op, graph: Graph) -> list[Op] | None:
     if op.kind in _RESHAPES:
         return _sink_below_reshape(op)

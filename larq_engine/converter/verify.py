@@ -114,6 +114,18 @@ def _pool(op: Op, after: str) -> None:
     _expect(legal and op.output.dtype == "INT32", after, op, "wrong shape or type")
 
 
+def _product(op: Op, after: str) -> None:
+    left, right, values = op.inputs
+    assert left is not None and right is not None and values is not None
+    words = lce_ops.words(op.options["depth"])
+    _expect(left.dtype == right.dtype == "INT32", after, op, "wrong input")
+    _expect(left.shape[-1:] == right.shape[-1:] == (words,), after, op, "wrong depth")
+    _expect(values.shape == (2, 2) and values.is_constant, after, op, "wrong values")
+    shape = (*left.shape[:-1], right.shape[-2])
+    _expect(left.shape[:-2] == right.shape[:-2], after, op, "wrong number of matrices")
+    _expect(op.output.shape == shape, after, op, "wrong output")
+
+
 def _unpack_weights(op: Op, after: str) -> None:
     bits, scale = op.inputs
     elements, axis = op.output.elements, op.options["axis"]
@@ -132,6 +144,7 @@ def _reshape(op: Op, after: str) -> None:
 
 _LEGAL = {
     "LceBMaxPool2d": _pool,
+    "LceBmatmul": _product,
     "LceBconv2d": _convolution,
     "LceDequantize": _dequantize,
     "LceQuantize": _quantize,

@@ -36,6 +36,9 @@ def _all_ours(spelling: str = "", name: str = "") -> bytes:
     builder.custom("LceBconv2d", [bits, filters, -1, -1, thresholds], [made], bconv_options(conv))
     window = {"filter_height": 2, "filter_width": 2, "stride_height": 2, "stride_width": 2}
     builder.custom("LceBMaxPool2d", [made], [pooled], {"padding": 1, **window})
+    product = builder.tensor((1, 2, 2, 2), name="product")
+    values = builder.constant(np.array([[1, -1], [1, -1]], np.float32))
+    builder.custom("LceBmatmul", [pooled, pooled, values], [product], {"depth": 64})
     numbers = builder.tensor((1, 2, 2, 64), name="numbers")
     builder.custom("LceDequantize", [pooled], [numbers])
     weights = add_weights(builder, np.ones((8, 256), np.float32), np.ones(8, np.float32), 0)
@@ -44,7 +47,7 @@ def _all_ours(spelling: str = "", name: str = "") -> bytes:
     for code in builder.model.operatorCodes:
         if code.customCode == name:
             code.customCode = spelling
-    return builder.finish([x], [y])
+    return builder.finish([x], [y, product])
 
 
 @pytest.mark.parametrize(("spelling", "name"), _SPELLINGS)
@@ -59,7 +62,8 @@ def test_each_spelling_is_known_everywhere(spelling, name):
     converted, as_usual = larq_engine.convert_tflite(content), larq_engine.convert_tflite(usual)
     assert converted == as_usual
     assert converted.report == as_usual.report
-    assert [layer.became for layer in converted.report.layers] == ["binary", "weights only"]
+    became = [layer.became for layer in converted.report.layers]
+    assert became == ["binary", "binary", "weights only"]
     assert converted.report.operators[name] == 1
     assert "agree with the float model" in converted.report.self_check
 

@@ -1,0 +1,83 @@
+"""Turns products of two matrices that are both computed when the model runs into LceBmatmul.
+
+Binary transformers have such products: of queries and keys, which are signs, and of attention,
+whose values are 0 and 1, and signs.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from larq_engine.converter import lce_ops
+from larq_engine.converter.bits import make_bits
+from larq_engine.converter.graph import FloatLayer, Graph, Op, Tensor
+from larq_engine.converter.options import Options
+from larq_engine.converter.signs import Binary, Moved, NotBinary, find_binary
+
+
+@dataclass(frozen=True)
+class _Product:
+    """Two sides of a product, whose rows are multiplied with each other."""
+
+    left: Binary
+    right: Binary
+
+
+def is_product(op: Op) -> bool:
+    """Tells whether an operator multiplies two matrices that are both computed."""
+    return op.kind == "BATCH_MATMUL" and not any(x is None or x.is_constant for x in op.inputs)
+
+
+def find_product(op: Op, options: Options) -> _Product | NotBinary:
+    """Returns the sides of a product, or the reason why it stays in float."""
+    left, right = op.inputs
+    assert left is not None and right is not None
+    if options.for_lce or options.for_xcore:
+        return NotBinary(
+            "LCE and XMOS's tools have no product of two computed matrices",
+            "convert with compatibility='larq_engine'",
+        )
+    if len(left.shape) < 2 or left.shape[:-2] != right.shape[:-2]:
+        return NotBinary(
+            f"it multiplies matrices of the shapes {left.shape} and {right.shape}",
+            "give both sides equally many matrices",
+        )
+    sides = []
+    for side, is_turned in ((left, op.options.adjX), (right, not op.options.adjY)):
+        found = find_binary(side)
+        if isinstance(found, NotBinary):
+            return found
+        sides.append(_turn(found) if is_turned else found)
+    return _Product(*sides)
+
+
+def _turn(binary: Binary) -> Binary:
+    """Returns the value with rows in the place of columns."""
+    x = binary.tensor
+    order = [*range(len(x.shape) - 2), len(x.shape) - 1, len(x.shape) - 2]
+    signature = None if x.signature is None else tuple(x.signature[axis] for axis in order)
+    turned = Tensor(
+        f"{x.name}/turned", tuple(x.shape[axis] for axis in order), "FLOAT32", signature=signature
+    )
+    source = Moved(lce_ops.transpose(x, order, turned), (binary.source,), turned)
+    return replace(binary, source=source, tensor=turned)
+
+
+def multiply_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
+    """Makes an LceBmatmul of a BATCH_MATMUL of two values each."""
+    found = find_product(op, options) if is_product(op) else None
+    if found is None or isinstance(found, NotBinary):
+        return None
+    left, ops = make_bits(found.left, found.left.tensor.shape, options)
+    right, more = make_bits(found.right, found.right.tensor.shape, options)
+    values = [[x.beta + x.alpha, x.beta - x.alpha] for x in (found.left, found.right)]
+    product = Op(
+        "LceBmatmul",
+        [left, right, lce_ops.constant(np.array(values, np.float32))],
+        [op.output],
+        {"depth": found.left.tensor.shape[-1]},
+        custom=True,
+        layer=op.layer,
+        float_layer=FloatLayer(op.kind, 0),
+    )
+    return [*ops, *more, product]

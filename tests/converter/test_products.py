@@ -1,0 +1,106 @@
+"""Products of two matrices that are both computed become LceBmatmul if both are of two values."""
+
+import numpy as np
+import pytest
+
+from tests.converter.graphs import Net, Value, convert, convert_and_compare, edges
+
+
+def _steps(net: Net, x: Value) -> Value:
+    """Adds 1 where x >= 0, else 0."""
+    return net.op("CAST", net.op("GREATER_EQUAL", x, 0.0, dtype=np.bool_))
+
+
+def _product(
+    net: Net, left: Value, right: Value, *, left_turned=False, right_turned=False
+) -> Value:
+    rows = left.shape[-1 if left_turned else -2]
+    columns = right.shape[-2 if right_turned else -1]
+    return net.op(
+        "BATCH_MATMUL",
+        left,
+        right,
+        shape=(*left.shape[:-2], rows, columns),
+        adjX=left_turned,
+        adjY=right_turned,
+    )
+
+
+@pytest.mark.parametrize("left_turned", [False, True])
+@pytest.mark.parametrize("right_turned", [False, True])
+@pytest.mark.parametrize("outer", [(), (2,), (2, 3)])
+def test_signs(net, outer, left_turned, right_turned, rng):
+    depth = 40
+    x = net.input(*outer, *((depth, 5) if left_turned else (5, depth)))
+    y = net.input(*outer, *((6, depth) if right_turned else (depth, 6)))
+    result = _product(
+        net, net.sign(x), net.sign(y), left_turned=left_turned, right_turned=right_turned
+    )
+    converted = convert_and_compare(
+        net, result, inputs=[edges(rng, *x.shape), edges(rng, *y.shape)]
+    )
+    assert converted.op("LceBmatmul").options == {"depth": depth}
+    turned = converted.kinds.count("TRANSPOSE")
+    assert turned == left_turned + (not right_turned)
+    assert [(layer.kind, layer.became) for layer in converted.layers] == [
+        ("BATCH_MATMUL", "binary")
+    ]
+
+
+@pytest.mark.parametrize("scale", [1.0, -0.5])
+def test_zeros_and_ones_times_scaled_signs(net, scale, rng):
+    """Attention that is 0 or 1 chooses some of the values."""
+    x, y = net.input(3, 9, 33), net.input(3, 33, 7)
+    result = _product(net, _steps(net, x), net.op("MUL", net.sign(y), scale))
+    converted = convert_and_compare(
+        net, result, inputs=[edges(rng, *x.shape), edges(rng, *y.shape)]
+    )
+    values = converted.op("LceBmatmul").inputs[2].data
+    assert values.tolist() == [[1, 0], [scale, -scale]]
+
+
+def test_a_product_with_itself(net, rng):
+    x = net.input(2, 4, 64)
+    s = net.sign(x)
+    converted = convert_and_compare(
+        net, _product(net, s, s, right_turned=True), inputs=[edges(rng, *x.shape)]
+    )
+    assert converted.kinds.count("LceBmatmul") == 1
+
+
+def test_heads(net, rng):
+    """The transposes of heads meet those of the product, as PyTorch's exports have them."""
+    x, y = net.input(2, 6, 64), net.input(2, 6, 64)
+    queries = net.transpose(net.reshape(net.sign(x), 2, 6, 2, 32), 0, 2, 1, 3)
+    keys = net.transpose(net.reshape(net.sign(y), 2, 6, 2, 32), 0, 2, 3, 1)
+    product = _product(net, net.reshape(queries, 4, 6, 32), net.reshape(keys, 4, 32, 6))
+    converted = convert_and_compare(
+        net, product, inputs=[edges(rng, *x.shape), edges(rng, *y.shape)]
+    )
+    assert converted.kinds.count("TRANSPOSE") == 2
+    assert converted.kinds.count("LceBmatmul") == 1
+
+
+def test_what_stays_float(net, rng):
+    """One side that is no sign, and a side that is read for all matrices."""
+    x, y, z = net.input(2, 4, 40), net.input(2, 40, 4), net.input(40, 4)
+    outputs = [
+        _product(net, net.sign(x), y),
+        _product(net, x, net.sign(y)),
+        net.op("BATCH_MATMUL", net.sign(x), net.sign(z), shape=(2, 4, 4)),
+    ]
+    inputs = [edges(rng, *value.shape) for value in (x, y, z)]
+    converted = convert_and_compare(net, *outputs, inputs=inputs)
+    assert converted.kinds.count("BATCH_MATMUL") == 3
+    reasons = [layer.reason for layer in converted.layers]
+    assert "'input_1' is an input of the model" in reasons[0]
+    assert "'input_0' is an input of the model" in reasons[1]
+    assert reasons[2] == "it multiplies matrices of the shapes (2, 4, 40) and (40, 4)"
+
+
+def test_lce_has_no_such_operator(net):
+    x, y = net.input(4, 40), net.input(6, 40)
+    result = _product(net, net.sign(x), net.sign(y), right_turned=True)
+    converted = convert(net.finish(result), compatibility="lce")
+    assert "BATCH_MATMUL" in converted.kinds
+    assert "no product of two computed matrices" in converted.reason
