@@ -304,7 +304,7 @@ class Interpreter:
 
         Returns:
             One row for each operator that the plug-in ran, and one for all that it left to the
-            host runtime.
+            host, if the model runs in one.
         """
         if isinstance(runs, bool) or not isinstance(runs, int) or runs < 1:
             raise ValueError(f"runs: expected a positive integer, got {runs!r}")

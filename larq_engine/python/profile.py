@@ -1,6 +1,7 @@
 """Rows of times as tables: as text, as HTML, for pandas, and as JSON.
 
-Makes such a table of the plug-in's steps: a row for each, and one for the host's share.
+Makes such a table of the plug-in's steps: a row for each, and one for the host's share, if there is
+a host.
 """
 
 import json
@@ -116,7 +117,7 @@ class RowTable(Sequence[_Row], ABC):
 
 @dataclass(frozen=True)
 class ProfileTable(RowTable[ProfileRow]):
-    """Rows in the order of the operators, the host's row last; `str()` gives an aligned table."""
+    """Rows in the order of the operators, a host's row last; `str()` gives an aligned table."""
 
     rows: tuple[ProfileRow, ...]
     runs: int
@@ -164,9 +165,15 @@ def _placed_cells(row: ProfileRow) -> tuple[str, ...]:
 
 
 def make_table(
-    steps: Sequence[Mapping[str, Any]], elapsed_ns: int, runs: int, host_ops: Sequence[str]
+    steps: Sequence[Mapping[str, Any]],
+    elapsed_ns: int,
+    runs: int,
+    host_ops: Sequence[str] | None,
 ) -> ProfileTable:
-    """Makes the table from the plug-in's steps, the time of all runs and the host's operators."""
+    """Makes the table from the plug-in's steps, the time of all runs and the host's operators.
+
+    If these are None, there is no host, and no row of it.
+    """
     rows = [
         ProfileRow(
             op=step["op"],
@@ -188,21 +195,24 @@ def make_table(
         for step in steps
         for macs in [step["macs"] + step["absorbed_macs"]]
     ]
-    counts = Counter(host_ops)
-    host_ns = elapsed_ns - sum(step["total_ns"] for step in steps)
-    rows.append(
-        ProfileRow(
-            op=HOST,
-            name=", ".join(f"{count} {op}" for op, count in counts.most_common())
-            or "between operators",
-            tensor="",
-            node=-1,
-            device="",
-            kernel="",
-            calls=runs,
-            ms_per_call=host_ns / runs / 1e6,
-            percent=100 * host_ns / elapsed_ns,
-            gmac_per_s=None,
-        )
-    )
+    if host_ops is not None:
+        host_ns = elapsed_ns - sum(step["total_ns"] for step in steps)
+        rows.append(_host_row(host_ops, host_ns, elapsed_ns, runs))
     return ProfileTable(tuple(rows), runs, elapsed_ns / runs / 1e6)
+
+
+def _host_row(host_ops: Sequence[str], host_ns: int, elapsed_ns: int, runs: int) -> ProfileRow:
+    counts = Counter(host_ops)
+    return ProfileRow(
+        op=HOST,
+        name=", ".join(f"{count} {op}" for op, count in counts.most_common())
+        or "between operators",
+        tensor="",
+        node=-1,
+        device="",
+        kernel="",
+        calls=runs,
+        ms_per_call=host_ns / runs / 1e6,
+        percent=100 * host_ns / elapsed_ns,
+        gmac_per_s=None,
+    )

@@ -66,7 +66,7 @@ class InputError(ValueError):
 
 
 class Session:
-    """A loaded model, ready to run."""
+    """A loaded model, ready to run; `host` is the name of its host, or "none"."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Session:
         self._is_closed = False
         # True if the interpreter is allocated for `_shapes`; false during a change.
         self._is_whole = False
-        self._host, self._model = open_in_first(
+        self.host, self._model = open_in_first(
             host, lambda name: open_allocated(lambda: self._open("model", name))
         )
         with host_errors("model"):
@@ -97,11 +97,6 @@ class Session:
         self._is_whole = True
         self.has_gpu = bool(self.memory())  # for these shapes or others
         self._given: list[int] = []  # inputs that a GPU reads in place
-
-    @property
-    def host(self) -> str:
-        """Returns the name of the host that the model runs in, or "none"."""
-        return self._host
 
     @computed_once
     def operators(self) -> list[Operator]:
@@ -125,7 +120,7 @@ class Session:
 
     def _find_states(self) -> list[tuple[int, int]]:
         """Returns two tensors for each state: one it is read into, one it is assigned from."""
-        if self._host == NO_HOST:  # the engine alone refuses models with states
+        if self.host == NO_HOST:  # the engine alone refuses models with states
             return []
         operators = self._read_operators("READ_VARIABLE", "ASSIGN_VARIABLE")
         reads = {op.inputs[0]: op.outputs[0] for op in operators if op.name == "READ_VARIABLE"}
@@ -173,7 +168,7 @@ class Session:
         """Opens the model anew, without allocating tensors; in the chosen host if None."""
         return OpenModel(
             self._content,
-            host=host or self._host,
+            host=host or self.host,
             num_threads=self._num_threads,
             action=action,
             options=self._options,
@@ -391,12 +386,12 @@ class Session:
 
     def measure(
         self, arrays: Sequence[Array | DeviceArray], runs: int
-    ) -> tuple[list[dict[str, Any]], int, list[str]]:
+    ) -> tuple[list[dict[str, Any]], int, list[str] | None]:
         """Runs the model `runs` times.
 
         Returns:
             The plug-in's steps, the nanoseconds of all runs together, and the names of the
-            operators that the plug-in left to the host.
+            operators that the plug-in left to the host; None if there is no host.
         """
         self.run(arrays)  # The first run of a shape makes plans and touches memory.
         self._feed(arrays)
@@ -405,6 +400,8 @@ class Session:
                 elapsed, steps = self._model.time_steps(runs)
         finally:
             self._let_go()
+        if self.host == NO_HOST:
+            return steps, elapsed, None
         taken = library.nodes_of(step for step in steps if step["subgraph"] == _MAIN)
         left = [
             op.name
