@@ -85,12 +85,28 @@ void ModelGraph::Add(const FileOperator& op, int index) {
     nodes_.push_back(*node);
     return;
   }
+  missing_.push_back(DescribeMissing(op, index));
+}
+
+// Returns the operator's name and, if the engine computes other forms of it, what form this one is.
+std::string ModelGraph::DescribeMissing(const FileOperator& op, int index) const {
   const FileOperatorCode& code = file_.operator_codes[op.code];
-  const std::string kind =
-      code.kind == builtin::kCustom ? code.custom_name : BuiltinName(code.kind);
+  const bool is_builtin = code.kind != builtin::kCustom;
   const std::string layer =
       op.outputs.empty() ? "" : " '" + tensors_[static_cast<size_t>(op.outputs[0])].name + "'";
-  missing_.push_back(kind + layer + " (#" + std::to_string(index) + ")");
+  const std::string name = (is_builtin ? BuiltinName(code.kind) : code.custom_name) + layer;
+  const bool has_other_forms = std::ranges::any_of(KnownOps(), [&](const KnownOp& row) {
+    return row.IsFor(code.kind, code.custom_name.c_str());
+  });
+  std::string inputs;
+  for (int tensor : op.inputs) {
+    if (!has_other_forms || tensor == kAbsentTensor) continue;
+    const TensorInfo& input = tensors_[static_cast<size_t>(tensor)];
+    inputs += inputs.empty() ? ": " : ", ";
+    inputs += input.constant == nullptr ? "" : "constant ";
+    inputs += TypeName(input.type) + DimsString(input.dims);
+  }
+  return name + " (#" + std::to_string(index) + inputs + ")";
 }
 
 // Finds the row that computes the operator's form; nothing if there is none.

@@ -51,6 +51,7 @@ class ModelGraph {
   OpName NameOf(const Node& node) const;
   OpInfo Describe(const Node& node, size_t output) const;
   bool CanCompute(const Node& node) const;
+  std::string DescribeMissing(const FileOperator& op, int index) const;
   void Refuse() const;
 
   const ModelFile& file_;
