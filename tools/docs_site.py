@@ -39,6 +39,7 @@ MODULES = {
     "larq_engine.keras.quantizers": (),
     "larq_engine.keras.optimizers": (),
     "larq_engine.testing": ("Interpreter",),
+    "larq_engine.tflite": ("Interpreter",),
 }
 COMMANDS = (
     *("convert", "inspect", "profile", "place", "report"),

@@ -31,6 +31,8 @@ def format_facts(facts: ModelFacts, why_unknown: str = "") -> str:
     lines += _reasons(facts)
     if why_unknown:
         lines.append(f"who runs the others is unknown, as the model does not open: {why_unknown}")
+    if facts.needs_host is not None:
+        lines.append(f"without a host: {facts.needs_host or 'the engine runs the model'}")
     if facts.placement:
         lines.append(f"placed by the file: {facts.placement}")
     work = [("binary", facts.binary_macs), ("float", facts.float_macs)]

@@ -14,8 +14,8 @@ def add_parser(commands: Any) -> None:
         "inspect",
         help="show what is in a .tflite file",
         description="Shows the operators of a .tflite file: their shapes, types and bytes, and "
-        "whether the plug-in or the host runs them on this machine. It opens the model in the host "
-        "to ask that, and runs nothing.",
+        "whether the plug-in or the host runs them on this machine, and whether the model runs "
+        "without a host. It opens the model to ask that, and runs nothing.",
     )
     parser.set_defaults(run=_run)
     parser.add_argument("model", type=Path, metavar="MODEL", help="a .tflite file")
@@ -36,7 +36,7 @@ def _run(arguments: argparse.Namespace) -> None:
     if to_file:
         check_destination("json", Path(arguments.json), model)
     from larq_engine.command_line.facts_table import format_facts
-    from larq_engine.command_line.model_facts import collect_facts, find_claims
+    from larq_engine.command_line.model_facts import collect_facts, find_claims, why_host
     from larq_engine.python.model_file import read_model
 
     content = read_model(model)
@@ -45,7 +45,7 @@ def _run(arguments: argparse.Namespace) -> None:
         claims = find_claims(content)
     except (ImportError, ValueError) as error:
         why_unknown = str(error)
-    facts = collect_facts(content, claims)
+    facts = collect_facts(content, claims, why_host(content))
     if arguments.json == "-":
         print(facts.to_json())
         return

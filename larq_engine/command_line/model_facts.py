@@ -14,6 +14,7 @@ from larq_engine.converter.layer_names import name_layer
 from larq_engine.converter.lce_ops import bits_made, is_ours, layer_bits, unpacking
 from larq_engine.converter.macs import count_macs
 from larq_engine.placing.placed_file import option_of
+from larq_engine.python.hosts import NO_HOST
 from larq_engine.python.session import Session
 
 PLUG_IN, HOST, UNKNOWN = "plug-in", "host", "unknown"
@@ -87,6 +88,8 @@ class ModelFacts:
         float_macs: Products of floating point likewise.
         integer_macs: Products of integers likewise.
         placement: The plug-in's option `placement` in the file: the devices of its operators.
+        needs_host: The reason why the model needs a host; "" if it runs without one, None if that
+            was not tried.
     """
 
     file_bytes: int
@@ -98,6 +101,7 @@ class ModelFacts:
     float_macs: int
     integer_macs: int
     placement: str
+    needs_host: str | None
 
     def count_kinds(self, runs_in: str) -> dict[str, int]:
         """Counts operators by kind that run in the plug-in or in the host, in falling order."""
@@ -121,12 +125,15 @@ class Claim:
 Claims = Mapping[tuple[int, int], Claim]  # by subgraph and node
 
 
-def collect_facts(content: bytes, claims: Claims | None = None) -> ModelFacts:
+def collect_facts(
+    content: bytes, claims: Claims | None = None, needs_host: str | None = None
+) -> ModelFacts:
     """Reads a .tflite file.
 
     Args:
         content: The bytes of the file.
         claims: The plug-in's decisions, from `find_claims`; None if it was not asked.
+        needs_host: What `why_host` returned; None if it was not asked.
 
     Raises:
         ValueError: It is no .tflite file, or a damaged one.
@@ -158,6 +165,7 @@ def collect_facts(content: bytes, claims: Claims | None = None) -> ModelFacts:
         float_macs=macs["float"],
         integer_macs=macs["integer"],
         placement=option_of(model),
+        needs_host=needs_host,
     )
 
 
@@ -174,6 +182,15 @@ def find_claims(content: bytes) -> Claims:
         (claim["subgraph"], claim["node"]): Claim(claim["claimed"], claim["reason"])
         for claim in claims
     }
+
+
+def why_host(content: bytes) -> str:
+    """Returns the reason why a model needs a host; "" if the engine runs it without one."""
+    try:
+        Session(content, num_threads=1, host=NO_HOST).close()
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def _packed(op: Op) -> list[tuple[Tensor, int]]:

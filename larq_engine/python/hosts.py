@@ -1,4 +1,4 @@
-"""Imports host runtimes: packages with TensorFlow Lite's Python interpreter.
+"""Chooses and imports hosts: packages with TensorFlow Lite's Python interpreter.
 
 The modules below have the same `Interpreter` and `load_delegate`, so a host is its module. None is
 imported before it is needed: importing TensorFlow takes seconds.
@@ -6,6 +6,7 @@ imported before it is needed: importing TensorFlow takes seconds.
 
 import importlib
 import importlib.util
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, Protocol
@@ -85,7 +86,7 @@ def candidates(host: str | None) -> list[str]:
     if host is not None and host != AUTO:
         _check_name(host, [AUTO, NO_HOST, *HOSTS])
         return [host]
-    installed = [name for name in HOSTS if _is_installed(name)][:1]
+    installed = list(itertools.islice(filter(_is_installed, HOSTS), 1))  # looks no further
     return [NO_HOST, *installed] if host == AUTO else installed or [NO_HOST]
 
 

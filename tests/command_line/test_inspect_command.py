@@ -222,6 +222,7 @@ def test_the_table(tmp_path, capsys):
         "on this machine the plug-in runs 2 operators: 1 LceQuantize, 1 LceBconv2d",
         "on this machine the host runs 1 operator: 1 MEAN",
         "  no operator that the plug-in takes reads its result: 2 MEAN",
+        "without a host: the engine runs the model",
         "multiplications of one run: 57.6 M binary, 0 float",
         f"file: {units.size(path.stat().st_size)}, of which weights in bits take 4.61 kB",
     ]
@@ -234,6 +235,22 @@ def test_why_an_operator_stays_with_the_host():
         "host",
         "the plug-in does not compute this form: float32[1, 8], float32[1, 8] -> float32[1, 8]",
     )
+
+
+def test_why_a_model_needs_a_host(tmp_path, capsys):
+    """The engine knows no CUMSUM, and no RESHAPE whose sizes are data."""
+    builder = ModelBuilder()
+    x, total, row = (builder.tensor((1, 8), name=name) for name in ("x", "total", "row"))
+    sizes = builder.tensor((2,), np.int32, name="sizes")
+    builder.builtin("CUMSUM", [x, builder.constant(np.array(1, np.int32))], [total])
+    builder.builtin("RESHAPE", [x, sizes], [row])
+    path = tmp_path / "model.tflite"
+    path.write_bytes(builder.finish([x, sizes], [total, row]))
+    assert main(["inspect", str(path)]) == 0
+    [line] = re.findall("without a host: .*", capsys.readouterr().out)
+    assert "got CUMSUM 'total' (#0), RESHAPE 'row' (#1: float32[1, 8], int32[2]); run " in line
+    assert main(["inspect", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["needs_host"] == line.partition(": ")[2]
 
 
 def test_weights_that_are_unpacked_run_in_the_plug_in():
