@@ -5,7 +5,7 @@ import os
 import pytest
 
 from larq_engine.converter import rules_binary
-from tests.corpus.no_host import Outcome, compare_graph
+from tests.corpus.host_and_none import Outcome, compare_graph
 
 _GRAPHS = 24
 _PARTS = 2
@@ -20,6 +20,8 @@ def test_random_graphs(part, monkeypatch):
     for seed in range(first, first + _GRAPHS // _PARTS):
         compare_graph(seed, outcome)
     wrong = "".join(f"\n{name}: {text}" for name, text in outcome.wrong.items())
-    assert not wrong, f"{wrong}\n  to replay: python -m tests.corpus.no_host --count 1 --seed SEED"
+    assert not wrong, (
+        f"{wrong}\n  to replay: python -m tests.corpus.host_and_none --count 1 --seed SEED"
+    )
     assert outcome.compared["as it is"] > 2
     assert outcome.compared["batch 3"] > 2

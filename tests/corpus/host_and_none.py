@@ -1,7 +1,7 @@
 """Runs files without a host, and compares the results with those of LiteRT with the plug-in.
 
-    python -m tests.corpus.no_host --count 300 --seed 1
-    python -m tests.corpus.no_host MODEL.tflite...
+    python -m tests.corpus.host_and_none --count 300 --seed 1
+    python -m tests.corpus.host_and_none MODEL.tflite...
 
 Files are given, or made of random ONNX graphs (see tests/corpus/onnx.py). Each file runs with one
 thread and with two, at the batches 1, 3 and 17, and with larger images: integers and bits have to
