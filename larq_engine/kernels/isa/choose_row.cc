@@ -4,13 +4,13 @@ namespace larq_engine {
 
 bool IsKnownToKeepUpWithHosts(Isa isa) {
   switch (isa) {
-    case Isa::kPortable:
-    case Isa::kNeon:
-    case Isa::kDotprod:
-    case Isa::kSme2:
-      return false;
-    default:
+    case Isa::kAvx2:
+    case Isa::kAvx512bw:
+    case Isa::kAvx512vnni:
+    case Isa::kAmxint8:
       return true;
+    default:
+      return false;
   }
 }
 
