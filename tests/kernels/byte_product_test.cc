@@ -26,6 +26,7 @@ constexpr int32_t kCanary = 0x5ca1ab1e;
 
 // A product and its operands: lhs[m][depth], rhs[n][depth], start[n].
 struct Product {
+  bool left_is_signed;
   size_t m;
   size_t n;
   size_t depth;
@@ -36,19 +37,30 @@ struct Product {
 
   int32_t Expected(size_t i, size_t j) const {
     int64_t sum = start[j];
-    for (size_t k = 0; k < depth; ++k) sum += int64_t{lhs[i * depth + k]} * rhs[j * depth + k];
+    for (size_t k = 0; k < depth; ++k) {
+      const uint8_t left = lhs[i * depth + k];
+      sum += (left_is_signed ? int64_t{static_cast<int8_t>(left)} : left) * rhs[j * depth + k];
+    }
     return static_cast<int32_t>(sum);
   }
 };
 
 int64_t LargestLeft(const ByteRow& row) { return LargestOf(row.in_planes); }
+int64_t LeastLeft(const ByteRow& row) { return row.left_is_signed ? INT8_MIN : 0; }
 int64_t LargestRight(const ByteRow& row) { return LargestOf(row.weight_planes); }
 
 Product RandomProduct(Random& random, const ByteRow& row, size_t m, size_t n, size_t depth) {
-  Product p{.m = m, .n = n, .depth = depth, .segments = 1, .lhs = {}, .rhs = {}, .start = {}};
+  Product p{.left_is_signed = row.left_is_signed,
+            .m = m,
+            .n = n,
+            .depth = depth,
+            .segments = 1,
+            .lhs = {},
+            .rhs = {},
+            .start = {}};
   const int64_t most = LargestRight(row);
   for (size_t at = 0; at < m * depth; ++at) {
-    p.lhs.push_back(static_cast<uint8_t>(random.Int(0, LargestLeft(row))));
+    p.lhs.push_back(static_cast<uint8_t>(random.Int(LeastLeft(row), LargestLeft(row))));
   }
   for (size_t at = 0; at < n * depth; ++at) {
     p.rhs.push_back(static_cast<int8_t>(random.Int(-most, most)));
@@ -136,12 +148,13 @@ TEST_P(ByteProductTest, Left) {
 
 // All numbers have the largest absolute values: no pair of products may saturate.
 TEST_P(ByteProductTest, Values) {
-  const auto left = static_cast<uint8_t>(LargestLeft(GetParam()));
-  for (const int64_t right : {LargestRight(GetParam()), -LargestRight(GetParam())}) {
-    Product p = RandomProduct(random_, GetParam(), mr(), nr(), 4 * kr());
-    std::fill(p.lhs.begin(), p.lhs.end(), left);
-    std::fill(p.rhs.begin(), p.rhs.end(), static_cast<int8_t>(right));
-    ExpectExact(GetParam(), p);
+  for (const int64_t left : {LargestLeft(GetParam()), LeastLeft(GetParam())}) {
+    for (const int64_t right : {LargestRight(GetParam()), -LargestRight(GetParam())}) {
+      Product p = RandomProduct(random_, GetParam(), mr(), nr(), 4 * kr());
+      std::fill(p.lhs.begin(), p.lhs.end(), static_cast<uint8_t>(left));
+      std::fill(p.rhs.begin(), p.rhs.end(), static_cast<int8_t>(right));
+      ExpectExact(GetParam(), p);
+    }
   }
 }
 
@@ -213,7 +226,8 @@ TEST_P(ByteProductTest, Reads) {
 TEST_P(ByteProductTest, Wraps) {
   // The sums are far past 16 bits and the 24 bits of a float.
   const size_t depth = (size_t{1} << 17) / kr() * kr();
-  Product p{.m = 1,
+  Product p{.left_is_signed = GetParam().left_is_signed,
+            .m = 1,
             .n = 1,
             .depth = depth,
             .segments = 1,
@@ -300,6 +314,7 @@ TEST(ByteTable, NamesSayWhatRowsAre) {
     name << "bytes_i32_" << row.mr << "x" << row.nr << "x" << row.kr << "_" << IsaName(row.isa);
     EXPECT_EQ(row.name, name.str());
     EXPECT_EQ(row.kr % static_cast<int>(kByteStep), 0) << row.name;
+    EXPECT_LE(row.in_planes, row.left_is_signed ? 7 : 8) << row.name;
     EXPECT_GT(row.macs_per_cycle, 0) << row.name;
     EXPECT_GT(row.expanded_per_cycle, 0) << row.name;
   }

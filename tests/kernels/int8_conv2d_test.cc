@@ -187,7 +187,7 @@ TEST_P(Int8Conv2dTest, NoImages) {
 std::vector<ByteRow> Rows() {
   std::vector<ByteRow> rows;
   for (const ByteRow& row : ByteRows()) {
-    if (row.in_planes == 8 && row.weight_planes == 7) rows.push_back(row);
+    if (row.weight_planes == 7) rows.push_back(row);
   }
   return rows;
 }
@@ -217,6 +217,10 @@ TEST(SelectInt8, RowForEachCpu) {
   EXPECT_EQ(chosen(vnni, "bytes_i32_4x16x4_avx2"), "bytes_i32_4x8x4_avx2");
   EXPECT_EQ(chosen(vnni, "bgemm_i32_8x32x32_avx2"), "bytes_i32_4x8x4_avx2");
   EXPECT_EQ(chosen(vnni, kReferenceKernel), "bytes_i32_4x4x4_portable");
+#endif
+#if defined(__aarch64__)
+  EXPECT_EQ(chosen({Isa::kNeon}), "bytes_i32_12x8x8_neon");
+  EXPECT_EQ(chosen({Isa::kNeon, Isa::kDotprod}), "bytes_i32_12x16x4_dotprod");
 #endif
 }
 

@@ -36,13 +36,33 @@ TEST(SelectProduct, RowForEachCpu) {
   amx.Add(Isa::kAmxint8);
   EXPECT_EQ(chosen(amx), "bytes_i32_32x16x64_amxint8");
 #endif
+#if defined(__aarch64__)
+  EXPECT_EQ(chosen({Isa::kNeon}), "bytes_i32_12x8x8_neon");
+  EXPECT_EQ(chosen({Isa::kNeon, Isa::kDotprod}), "bytes_i32_12x16x4_dotprod");
+#endif
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
 bool TakesBytes(CpuFeatures cpu, int64_t bits_in, int64_t bits_weights) {
   return SelectProduct(cpu, Layer(bits_in, bits_weights)).bytes != nullptr;
 }
+#endif
 
+#if defined(__aarch64__)
+// These choices are those of the predicted rates: nobody has measured them.
+TEST(SelectProduct, FewProductsOfPlanesArePredictedToBeFasterThanBytes) {
+  constexpr CpuFeatures kNeon = {Isa::kNeon}, kDotprod = {Isa::kNeon, Isa::kDotprod};
+  EXPECT_FALSE(TakesBytes(kNeon, 1, 1));
+  EXPECT_FALSE(TakesBytes(kNeon, 2, 2));
+  EXPECT_TRUE(TakesBytes(kNeon, 4, 4));
+  EXPECT_FALSE(TakesBytes(kDotprod, 1, 1));
+  EXPECT_FALSE(TakesBytes(kDotprod, 2, 1));
+  EXPECT_TRUE(TakesBytes(kDotprod, 2, 2));
+  EXPECT_TRUE(TakesBytes(kDotprod, 4, 1));
+}
+#endif
+
+#if defined(__x86_64__)
 constexpr CpuFeatures kVnni = {Isa::kPopcnt, Isa::kAvx2, Isa::kAvx512bw, Isa::kAvx512vnni,
                                Isa::kAvx512vpopcntdq};
 

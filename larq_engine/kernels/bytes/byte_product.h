@@ -18,8 +18,9 @@
 //               starts at lhs + i * lhs_stride + s * segment_stride, at any address. Rows may
 //               overlap.
 // 3. Values:    bytes of the left side have up to in_planes planes, so they are at most
-//               2^in_planes - 1; those of the right side are at most 2^weight_planes - 1 in
-//               absolute value.
+//               2^in_planes - 1. If the row's left side is signed, which leaves seven planes, they
+//               may also be negative, down to -128. Those of the right side are at most
+//               2^weight_planes - 1 in absolute value.
 // 4. RightSide: PackBytes made `rhs` for this row: blocks of nr columns; within a block,
 //               for each kByteStep of the depth, run after run, nr groups of that many bytes;
 //               64-byte aligned. The last block is filled up with zero columns. So is `start`,
@@ -51,8 +52,8 @@ struct ByteArgs {
   size_t segments;
   size_t segment_bytes;
   size_t segment_stride;  // bytes from one run to the next
-  const uint8_t* lhs;
-  size_t lhs_stride;  // bytes from one pixel to the next
+  const uint8_t* lhs;     // bytes of either sign
+  size_t lhs_stride;      // bytes from one pixel to the next
   const int8_t* rhs;
   const int32_t* start;
   int32_t* acc;

@@ -1,6 +1,10 @@
 #include "larq_engine/kernels/bytes/table.h"
 
 #include "larq_engine/kernels/bytes/byte_portable.h"
+#if defined(__aarch64__)
+#include "larq_engine/kernels/bytes/arm64/byte_dotprod.h"
+#include "larq_engine/kernels/bytes/arm64/byte_neon.h"
+#endif
 #if defined(__x86_64__)
 #include "larq_engine/kernels/bytes/x86/byte_amxint8.h"
 #include "larq_engine/kernels/bytes/x86/byte_avx2.h"
@@ -77,6 +81,33 @@ constexpr ByteRow kByteRows[] = {
      .gather_cycles_per_tile = 3200,
      .fn = BytesI32_32x16x64Amxint8,
      .expand = ExpandAmxint8},
+#endif
+#if defined(__aarch64__)
+    // Rates are predicted for a Neoverse N1 (docs/lab.md).
+    {.name = "bytes_i32_12x8x8_neon",
+     .isa = Isa::kNeon,
+     .mr = 12,
+     .nr = 8,
+     .kr = 8,
+     .in_planes = 7,
+     .weight_planes = 7,
+     .left_is_signed = true,
+     .macs_per_cycle = 8,
+     .expanded_per_cycle = 7,
+     .fn = BytesI32_12x8x8Neon,
+     .expand = ExpandNeon},
+    {.name = "bytes_i32_12x16x4_dotprod",
+     .isa = Isa::kDotprod,
+     .mr = 12,
+     .nr = 16,
+     .kr = 4,
+     .in_planes = 7,
+     .weight_planes = 7,
+     .left_is_signed = true,
+     .macs_per_cycle = 32,
+     .expanded_per_cycle = 7,
+     .fn = BytesI32_12x16x4Dotprod,
+     .expand = ExpandNeon},
 #endif
 };
 

@@ -19,6 +19,7 @@ struct ByteRow {
   int kr;
   int in_planes;
   int weight_planes;
+  bool left_is_signed = false;  // whether bytes of the left side are int8
   // The rate, in the units of BgemmRow::macs_per_cycle. Its value makes the choice right in all
   // layers for which both products were measured.
   int macs_per_cycle;
@@ -35,6 +36,10 @@ struct ByteRow {
   ByteFn fn;
   ExpandFn expand;
 };
+
+// Returns the bits by which an int8 differs from the byte that the row reads for it. For rows whose
+// left side is unsigned that byte is the value plus 128.
+constexpr uint8_t FlipOfInt8(const ByteRow& row) { return row.left_is_signed ? 0 : 0x80; }
 
 // Returns all rows of this build, also those that this CPU lacks.
 std::span<const ByteRow> ByteRows();

@@ -14,14 +14,11 @@ namespace {
 // there are overwritten later, or they meet filters that are 0.
 constexpr size_t kCopied = 16;
 
-// Turns an int8 into an unsigned byte: the value plus 128.
-constexpr uint8_t kFlip = 0x80;
-
 // The most bytes of a copied line; more would push the filters out of the smallest L1.
 constexpr int64_t kLineBytes = 512;
 
-void FlipBytes(const int8_t* in, size_t count, uint8_t* __restrict out) {
-  for (size_t i = 0; i < count; ++i) out[i] = static_cast<uint8_t>(in[i]) ^ kFlip;
+void FlipBytes(const int8_t* in, size_t count, uint8_t flip, uint8_t* __restrict out) {
+  for (size_t i = 0; i < count; ++i) out[i] = static_cast<uint8_t>(in[i]) ^ flip;
 }
 
 }  // namespace
@@ -38,6 +35,7 @@ Int8Conv2d::Int8Conv2d(const Int8Conv2dSpec& spec, const int8_t* filter, const I
     : spec_(spec),
       row_(row),
       ops_(ops),
+      flip_(FlipOfInt8(row)),
       depth_(RoundUp(static_cast<size_t>(spec.depth()), static_cast<size_t>(row.kr))),
       row_bytes_(RoundUp(MemorySum(depth_, kCopied), kBufferAlignment)),
       start_(RoundUp(static_cast<size_t>(spec.out_channels), static_cast<size_t>(row.nr))),
@@ -51,7 +49,7 @@ Int8Conv2d::Int8Conv2d(const Int8Conv2dSpec& spec, const int8_t* filter, const I
   PackBytes(row, filter, channels, depth, packed.data());
   filters_ = SharedBuffer(std::move(packed));
   // Sums wrap, as the host's do.
-  const uint32_t added = kFlip + static_cast<uint32_t>(spec.zero_point);
+  const uint32_t added = flip_ + static_cast<uint32_t>(spec.zero_point);
   std::fill_n(start_.data(), start_.size(), 0);
   for (size_t c = 0; c < channels; ++c, filter += depth) {
     uint32_t weights = 0;
@@ -95,7 +93,7 @@ void Int8Conv2d::CopyLines(const int8_t* input, const OutputGrid::Position& star
                            uint8_t* lines) const {
   const WindowAxis& height = grid_.height();
   const WindowAxis& width = grid_.width();
-  const auto around = static_cast<uint8_t>(spec_.zero_point + kFlip);
+  const auto around = static_cast<uint8_t>(spec_.zero_point + flip_);
   const int64_t columns = (pixels - 1) * width.stride + width.taps;
   const int64_t first = start.x * width.stride - width.pad_before;
   // Columns [from, to) are inside the image.
@@ -110,7 +108,7 @@ void Int8Conv2d::CopyLines(const int8_t* input, const OutputGrid::Position& star
       continue;
     }
     std::fill_n(lines, bytes(from), around);
-    FlipBytes(input + (y * width.in + first + from) * spec_.in_channels, bytes(to - from),
+    FlipBytes(input + (y * width.in + first + from) * spec_.in_channels, bytes(to - from), flip_,
               lines + bytes(from));
     std::fill_n(lines + bytes(to), bytes(columns - to), around);
   }

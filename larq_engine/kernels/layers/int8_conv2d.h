@@ -2,7 +2,7 @@
 // channels, in which a filter's line of taps is a short run of bytes.
 //
 // The lines that a stretch of output pixels reads are copied out of the image, together with the
-// padding around it, as unsigned bytes: the values plus 128. The taps of each pixel are then runs
+// padding around it, as bytes that the row reads (FlipOfInt8). The taps of each pixel are then runs
 // of these bytes, wherever the pixel lies.
 #ifndef LARQ_ENGINE_KERNELS_LAYERS_INT8_CONV2D_H_
 #define LARQ_ENGINE_KERNELS_LAYERS_INT8_CONV2D_H_
@@ -24,7 +24,7 @@ namespace larq_engine {
 class Int8Conv2d {
  public:
   // filter is [out_channels][filter_height][filter_width][in_channels], without -128. The object
-  // keeps no pointer to it. The row must take seven planes of weights, and all planes of the input.
+  // keeps no pointer to it. The row must take seven planes of weights.
   Int8Conv2d(const Int8Conv2dSpec& spec, const int8_t* filter, const Int8Output& output,
              const ByteRow& row, const PixelOps& ops);
 
@@ -50,6 +50,7 @@ class Int8Conv2d {
   Int8Conv2dSpec spec_;
   ByteRow row_;
   const PixelOps& ops_;
+  uint8_t flip_;
   size_t depth_;      // depth as the row reads it
   size_t row_bytes_;  // bytes from a pixel's taps to the next pixel's
   SharedBuffer<int8_t> filters_;

@@ -27,9 +27,6 @@ constexpr int64_t kLeastRows = 4;
 constexpr int64_t kLeastRowsOfLarge = 8;
 constexpr int64_t kLargeWeights = 1 << 21;
 
-// Turns an int8 into an unsigned byte: the value plus 128.
-constexpr uint8_t kFlip = 0x80;
-
 // Returns the rows of whole tiles: as many tiles as `rows` is enough for, but at least one.
 size_t WholeTiles(size_t rows, size_t of_tile) {
   return std::max(rows / of_tile, size_t{1}) * of_tile;
@@ -52,6 +49,7 @@ SignedBytes::SignedBytes(const PackedWeights& weights, const Int8DenseOutput& ou
     : output_(output),
       row_(row),
       ops_(ops),
+      flip_(FlipOfInt8(row)),
       units_(output.bias.size()),
       depth_(weights.elements / units_),
       filled_(RoundUp(depth_, static_cast<size_t>(row.kr))),
@@ -79,7 +77,7 @@ SignedBytes::SignedBytes(const PackedWeights& weights, const Int8DenseOutput& ou
       uint32_t sum = 0;
       for (size_t k = 0; k < depth_; ++k) sum += static_cast<uint32_t>(part[j * depth_ + k]);
       start_.data()[first + j] =
-          static_cast<int32_t>(static_cast<uint32_t>(output.bias[first + j]) - kFlip * sum);
+          static_cast<int32_t>(static_cast<uint32_t>(output.bias[first + j]) - flip_ * sum);
     }
   }
   packed_ = SharedBuffer(std::move(packed));
@@ -108,7 +106,7 @@ void SignedBytes::Run(const int8_t* in, const SignedDenseRange& range, std::byte
     for (size_t r = 0; r < rows; ++r) {
       const int8_t* from = in + (begin + r) * depth_;
       uint8_t* to = scratch.inputs + r * row_bytes_;
-      for (size_t k = 0; k < depth_; ++k) to[k] = static_cast<uint8_t>(from[k]) ^ kFlip;
+      for (size_t k = 0; k < depth_; ++k) to[k] = static_cast<uint8_t>(from[k]) ^ flip_;
       std::fill(to + depth_, to + filled_, uint8_t{0});
     }
     int8_t* out_rows = out + (begin - range.first_row) * units_;

@@ -42,6 +42,7 @@ class SignedBytes {
   const Int8DenseOutput& output_;
   ByteRow row_;
   const PixelOps& ops_;
+  uint8_t flip_;
   size_t units_;
   size_t depth_;
   size_t filled_;     // the depth as the row reads it
