@@ -23,13 +23,28 @@ from benchmarks.machine import ROOT
 from benchmarks.progress import Progress
 from larq_engine.python.text_table import align_columns
 
-TARGETS = ("//benchmarks/arm64:run_layer", "//larq_engine/benchmark_model:larq_benchmark_model")
+KERNELS = "larq_engine/kernels"
+TARGETS = (
+    "//benchmarks/arm64:run_layer",
+    "//larq_engine/benchmark_model:larq_benchmark_model",
+    *(f"//{KERNELS}/{archive}" for archive in ("bytes:isa_dotprod", "bytes:isa_neon")),
+    f"//{KERNELS}/floats:isa_neon",
+)
 BIN = ROOT / "bazel-bin"
 PROGRAM = BIN / "benchmarks" / "arm64" / "run_layer"
 BENCHMARK = BIN / "larq_engine" / "benchmark_model" / "larq_benchmark_model"
 LITERT = ROOT / ".emulation" / "arm64" / "packages" / "ai_edge_litert" / "libLiteRt.so"
 MACS = 56 * 56 * 64 * 64 * 9  # the same for each of the layers A to D
 QUICKNET_MACS = 16 * MACS  # binary MACs: four layers of each kind
+# Rows of floats and bytes: the archive of each, and the multiply-adds of its instructions.
+PRODUCTS: dict[str, tuple[str, dict[str, int]]] = {
+    "floats_6x16_neon": ("floats/libisa_neon.a", {"fmla": 4}),
+    "bytes_i32_12x8x8_neon": (
+        "bytes/libisa_neon.a",
+        dict.fromkeys(("smull", "smull2", "smlal", "smlal2"), 8),
+    ),
+    "bytes_i32_12x16x4_dotprod": ("bytes/libisa_dotprod.a", {"sdot": 16}),
+}
 # Models of a CPU without UDOT and of one with it.
 CPUS = {"neon": "cortex-a72", "dotprod": "cortex-a76"}
 # Instructions of LCE 0.16.0 for each 128 multiply-adds in the loops over a filter's taps, counted
@@ -80,21 +95,27 @@ def main() -> int:
 def predict_loops(llvm_mca: str) -> list[dict[str, Any]]:
     known = loops.models(llvm_mca)
     results = []
+
+    def predict(row: str, loop: list[str], macs: int) -> None:
+        results.append(
+            {
+                "row": row,
+                "instructions_per_128": 128 * len(loop) / macs,
+                "macs_per_cycle": {
+                    core: macs / loops.cycles(llvm_mca, core, loop)
+                    for core in loops.CORES
+                    if core in known
+                },
+            }
+        )
+
     for isa in CPUS:
         for bits in (64, 128):
             loop = loops.inner_loop(PROGRAM, f"larq_engine_bgemm_{isa}_4x16x{bits}")
-            macs = 4 * 16 * bits
-            results.append(
-                {
-                    "row": f"bgemm_i32_4x16x{bits}_{isa}",
-                    "instructions_per_128": 128 * len(loop) / macs,
-                    "macs_per_cycle": {
-                        core: macs / loops.cycles(llvm_mca, core, loop)
-                        for core in loops.CORES
-                        if core in known
-                    },
-                }
-            )
+            predict(f"bgemm_i32_4x16x{bits}_{isa}", loop, 4 * 16 * bits)
+    for row, (archive, macs) in PRODUCTS.items():
+        loop = loops.loop_of_most(BIN / KERNELS / archive, macs)
+        predict(row, loop, sum(macs.get(line.split()[0], 0) for line in loop))
     return results
 
 
@@ -162,7 +183,7 @@ def print_loops(llvm_mca: str, results: list[dict[str, Any]]) -> None:
     cores = list(results[0]["macs_per_cycle"])
     titles = ["inner loop", "instructions", *cores]
     bounds = [f"{128 * loops.CORES[core] / 3:.1f}" for core in cores]
-    rows = [["upper bound: 3 vector instructions", "3", *bounds]]
+    rows = [["upper bound of bits: 3 vector instructions", "3", *bounds]]
     for result in results:
         rates = [f"{result['macs_per_cycle'][core]:.1f}" for core in cores]
         rows.append([result["row"], f"{result['instructions_per_128']:.2f}", *rates])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Collection
 from pathlib import Path
 
 OBJDUMP = "aarch64-linux-gnu-objdump"
@@ -23,27 +24,43 @@ CORES = {
 }
 ITERATIONS = 100
 _TARGET = ("-mtriple=aarch64", "-mattr=+dotprod")
-_BACKWARD = re.compile(r"b\.ne\s+([0-9a-f]+).*")
+_BACKWARD = re.compile(r"b\.\w+\s+([0-9a-f]+).*")
 
 
 def inner_loop(program: Path, function: str) -> list[str]:
     """Returns the instructions of a function's first loop, its innermost one."""
-    text = subprocess.run(
-        [OBJDUMP, "--disassemble=" + function, "--no-show-raw-insn", str(program)],
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
+    loops = _loops(_disassemble(program, "--disassemble=" + function))
+    if not loops:
+        raise ValueError(f"{program}: expected a loop in {function}, found none")
+    return loops[0]
+
+
+def loop_of_most(archive: Path, mnemonics: Collection[str]) -> list[str]:
+    """Returns the loop without jumps that has the most instructions of these names."""
+    functions = _disassemble(archive, "--disassemble").split("\n\n")
+    loops = [loop for function in functions for loop in _loops(function)]
+    simple = [loop for loop in loops if not any(_BACKWARD.match(line) for line in loop[:-1])]
+    return max(simple, key=lambda loop: sum(line.split()[0] in mnemonics for line in loop))
+
+
+def _disassemble(file: Path, what: str) -> str:
+    command = [OBJDUMP, what, "--no-show-raw-insn", str(file)]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def _loops(function: str) -> list[list[str]]:
+    """Returns the instructions of each loop, in the order in which loops end."""
     lines = [
         (int(address, 16), instruction.split("//")[0].strip())
-        for address, instruction in re.findall(r"^ *([0-9a-f]+):\t(.*)$", text, re.MULTILINE)
+        for address, instruction in re.findall(r"^ *([0-9a-f]+):\t(.*)$", function, re.MULTILINE)
     ]
+    loops = []
     for end, instruction in lines:
         jump = _BACKWARD.match(instruction)
         if jump and int(jump.group(1), 16) < end:
             begin = int(jump.group(1), 16)
-            return [text for address, text in lines if begin <= address <= end]
-    raise ValueError(f"{program}: expected a loop in {function}, found none")
+            loops.append([text for address, text in lines if begin <= address <= end])
+    return loops
 
 
 def newest_llvm_mca() -> str:
