@@ -83,8 +83,9 @@ release-pins:
 	@tools/release/pin.sh
 
 benchmark-binary:
-	@$(RUN_BAZEL) build $(BAZEL_FLAGS) //larq_engine/benchmark_model:larq_benchmark_model
-	@echo "built bazel-bin/larq_engine/benchmark_model/larq_benchmark_model"
+	@$(RUN_BAZEL) build $(BAZEL_FLAGS) //larq_engine/benchmark_model:larq_benchmark_model \
+	  //larq_engine/benchmark_model:larq_benchmark_model_static
+	@echo "built bazel-bin/larq_engine/benchmark_model/larq_benchmark_model, and ..._static, which needs no other file"
 
 cpp-example:
 	@$(RUN_BAZEL) build $(BAZEL_FLAGS) //examples/cpp:run_model

@@ -156,3 +156,18 @@ def device_binary(name, deps, additional_linker_inputs = [], linkopts = [], **kw
         deps = deps + _NEWER_THAN_GLIBC_2_28 + _FOR_PROGRAMS,
         **kwargs
     )
+
+def static_binary(name, **kwargs):
+    """A program that needs no library of the system's.
+
+    It can open none, either: no_dynamic_loader.cc is among its sources. So nothing comes of the
+    linker's warning that dlopen needs the libraries of this system, which GNU's linker gives because
+    the C library itself has calls of it.
+    """
+    native.cc_binary(
+        name = name,
+        # Bazel links a program of objects for shared libraries with -pie, which gcc takes together
+        # with -static for a program that the dynamic loader starts.
+        linkopts = ["-static", "-no-pie"] + _STRIPPED,
+        **kwargs
+    )

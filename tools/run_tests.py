@@ -357,9 +357,12 @@ STAGES = (
     ),
     Stage(
         "arm64",
-        "C++ tests of kernels, of the plug-in and of networks for 64-bit ARM, emulated",
-        ([*BAZEL_TEST, "--config=aarch64", *EMULATED_TESTS],),
-        (*CPP, r"tools/qemu"),
+        "C++ tests of kernels, plug-in and networks, and the static program, for 64-bit ARM, emulated",
+        (
+            [*BAZEL_TEST, "--config=aarch64", *EMULATED_TESTS],
+            ["tools/test_static_program.sh", "aarch64"],
+        ),
+        (*CPP, r"tools/(qemu|test_static_program)"),
         setup="cross",
         environment={"LARQ_ENGINE_REQUIRE_ISA": "portable,neon,dotprod"},
     ),
@@ -373,8 +376,11 @@ STAGES = (
     Stage(
         "arm32",
         "the same for 32-bit ARM, and the tests of sizes that overflow, emulated",
-        ([*BAZEL_TEST, "--config=armv7", *EMULATED_TESTS, *OVERFLOW_TESTS],),
-        (*CPP, r"tools/qemu"),
+        (
+            [*BAZEL_TEST, "--config=armv7", *EMULATED_TESTS, *OVERFLOW_TESTS],
+            ["tools/test_static_program.sh", "armv7"],
+        ),
+        (*CPP, r"tools/(qemu|test_static_program)"),
         setup="cross",
         environment={"LARQ_ENGINE_REQUIRE_ISA": "portable"},
     ),

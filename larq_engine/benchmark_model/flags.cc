@@ -214,6 +214,7 @@ Flags ParseFlags(std::span<const char* const> arguments) {
     throw UsageError("--litert: expected no library beside --host=none, got '" + flags.litert +
                      "'");
   }
+  if (flags.host == HostChoice::kDefault && !flags.litert.empty()) flags.host = HostChoice::kLiteRt;
   if (flags.graph.empty() && !flags.help && !flags.list_kernels) {
     throw UsageError("--graph: expected the path of a .tflite file, got none; see --help");
   }

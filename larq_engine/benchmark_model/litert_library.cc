@@ -32,6 +32,12 @@ void* OpenFile(const std::string& path) {
 }
 
 void* Open(const std::string& path) {
+  const bool is_static = dlopen(nullptr, RTLD_LAZY) == nullptr;  // a dynamic program opens itself
+  if (is_static) {
+    throw NoLiteRtError(
+        "expected a program that can open LiteRT's library, got a static one; take the dynamic "
+        "larq_benchmark_model");
+  }
   // Without a slash, the dynamic loader would look in other folders.
   if (!path.empty()) return OpenFile(path.find('/') == std::string::npos ? "./" + path : path);
   const std::string beside = ProgramFolder() + kFileName;

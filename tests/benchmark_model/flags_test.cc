@@ -50,6 +50,13 @@ TEST(Flags, SwitchesTakeNoValueFromTheNextArgument) {
   EXPECT_FALSE(Parse({"--enable_op_profiling=false", "--graph=a"}).enable_op_profiling);
 }
 
+TEST(Flags, WhoeverNamesALibraryWantsIt) {
+  EXPECT_EQ(Parse({"--graph=a"}).host, HostChoice::kDefault);
+  EXPECT_EQ(Parse({"--graph=a", "--host=none"}).host, HostChoice::kNone);
+  EXPECT_EQ(Parse({"--graph=a", "--litert=b"}).host, HostChoice::kLiteRt);
+  EXPECT_EQ(Parse({"--graph=a", "--litert=b", "--host=auto"}).host, HostChoice::kAuto);
+}
+
 TEST(Flags, ListsOfFiles) {
   const std::vector<std::string> expected = {"serving_default_x:0:a.bin", "1:b.bin"};
   EXPECT_EQ(Parse({"--graph=a", "--check=serving_default_x:0:a.bin,1:b.bin"}).check, expected);

@@ -45,17 +45,21 @@ def report_alone(model: Path, folder: Path, *flags: str) -> dict[str, Any]:
     return loaded
 
 
-@pytest.fixture
-def hosted(tmp_path):
-    """A model whose second operator is a host's."""
+def with_top_k() -> bytes:
+    """Builds a model whose second operator is a host's."""
     builder = ModelBuilder()
     x, y = builder.tensor((1, 8), name="x"), builder.tensor((1, 8), name="y")
     best = builder.tensor((1, 2), name="best")
     places = builder.tensor((1, 2), dtype=np.int32, name="places")
     builder.builtin("ADD", [x, x], [y])
     builder.builtin("TOPK_V2", [y, builder.constant(np.int32(2))], [best, places])
+    return builder.finish([x], [best, places])
+
+
+@pytest.fixture
+def hosted(tmp_path):
     path = tmp_path / "hosted.tflite"
-    path.write_bytes(builder.finish([x], [best, places]))
+    path.write_bytes(with_top_k())
     return path
 
 
