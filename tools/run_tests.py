@@ -357,7 +357,7 @@ STAGES = (
     ),
     Stage(
         "arm64",
-        "C++ tests of kernels, plug-in and networks, and the static program, for 64-bit ARM, emulated",
+        "C++ tests of kernels, plug-in, networks, and the static program, for 64-bit ARM, emulated",
         (
             [*BAZEL_TEST, "--config=aarch64", *EMULATED_TESTS],
             ["tools/test_static_program.sh", "aarch64"],
