@@ -50,7 +50,7 @@ LIBRARIES = (
             }
         ),
         "larq_engine_version",
-        2_000_000,  # The README says 2 MB; 1,777,000 are used on x86-64.
+        2_400_000,  # The README says about 2 MB; 2,191,000 are used on x86-64.
     ),
     Library(
         "larq_engine/liblarq_engine_cuda.so",
