@@ -113,3 +113,22 @@ def test_the_profile_can_be_placed(run, tmp_path, device):
     expected = larq_engine.Interpreter(_MODEL, device="cpu").predict(x)
     got = larq_engine.Interpreter(placed, device="cuda").predict(x)
     assert np.allclose(got, expected, rtol=0, atol=1e-4 * np.abs(expected).max())
+
+
+def test_without_a_host(tmp_path):
+    expected, report, written = (tmp_path / name for name in ("expected", "report", "profile.json"))
+    command = [_BINARY, f"--graph={_MODEL}", "--host=none", "--num_runs=3", "--min_secs=0"]
+    command += ["--warmup_min_secs=0", "--enable_op_profiling", f"--output_json={report}"]
+    subprocess.run([*command, "--device=cpu", f"--save_outputs=0:{expected}"], check=True)
+    on_gpu = ["--device=cuda", f"--check=0:{expected}", _ROUNDED, f"--profile_out={written}"]
+    subprocess.run([*command, *on_gpu], check=True)
+    measured = json.loads(report.read_text())
+    (memory,) = measured["memory"]["devices"]
+    assert memory["device"] == "cuda" and memory["weights_bytes"] > 0
+    rows = _rows(measured)
+    assert {row["device"] for row in rows if row["op"] != "TRANSFER"} == {"cuda"}
+    profile = as_profile(written, _MODEL)
+    assert [device.name for device in profile.devices] == ["cpu", "cuda"]
+    assert [total.device for total in profile.totals] == ["cuda"]
+    singles = {m.ops for m in profile.measurements if m.device == "cuda" and len(m.ops) == 1}
+    assert singles == {(op.id,) for op in profile.ops}
