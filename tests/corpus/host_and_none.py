@@ -76,8 +76,8 @@ def compare(name: str, content: bytes, make_input: MakeInput, outcome: Outcome) 
 
 
 def _form(error: str) -> str:
-    """Returns the part of a refusal that names operators, without their names and numbers."""
-    return re.sub(r" \(#\d+\)", "", error)
+    """Returns the part of a refusal that names operators, without their numbers and shapes."""
+    return re.sub(r" \(#\d+[^)]*\)", "", error)
 
 
 def _sizes(interpreter: larq_engine.Interpreter) -> Iterator[tuple[str, Shapes]]:
