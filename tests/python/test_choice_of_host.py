@@ -13,6 +13,7 @@ import pytest
 
 import larq_engine
 from larq_engine.python import hosts
+from larq_engine.python.engine_model import EngineModel
 from tests.model_builder import ModelBuilder
 
 _X = np.array([[3, 4]], np.float32)
@@ -58,6 +59,12 @@ def test_auto_takes_the_first_host_for_what_needs_one(
         assert interpreter.host == _first_installed() != "none"
         expected = np.cumsum(_X, 1) if make is _sums_up else _X + 1
         np.testing.assert_array_equal(interpreter.predict(_X), expected)
+
+
+def test_opening_without_a_host_reads_no_operators(monkeypatch):
+    monkeypatch.setattr(EngineModel, "graph", lambda model: pytest.fail("the graph was read"))
+    with larq_engine.Interpreter(_adds_one(), host="none") as interpreter:
+        np.testing.assert_array_equal(interpreter.predict(_X), _X + 1)
 
 
 def test_the_first_host_is_the_default():
