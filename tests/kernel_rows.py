@@ -15,5 +15,5 @@ def kernel_rows() -> list[str]:
 
 KERNELS = ["auto", "reference", *kernel_rows()]
 
-# The plug-in takes float convolutions beside binary layers if it has a row for the CPU.
+# The plug-in takes float convolutions beside binary layers if its row was timed beside a host.
 TAKES_FLOAT_CONVOLUTIONS = any(row.endswith("_avx2") for row in kernel_rows())
