@@ -102,6 +102,7 @@ EMULATED_TESTS = (
     "//tests/kernels:byte_product_test",
     "//tests/kernels:float_conv2d_test",
     "//tests/kernels:float_product_test",
+    "//tests/kernels:int8_conv2d_test",
     "//tests/kernels:kernel_rows_test",
     "//tests/kernels:output_transform_test",
     "//tests/kernels:pixel_ops_test",
@@ -109,6 +110,7 @@ EMULATED_TESTS = (
     "//tests/kernels:quantize_planes_test",
     "//tests/kernels:signed_bytes_test",
     "//tests/kernels:signed_sums_test",
+    "//tests/kernels:select_product_test",
     "//tests/kernels:select_test",
     "//tests/runtime:float_layers_test",
     "//tests/runtime:malformed_test",
@@ -120,9 +122,8 @@ EMULATED_TESTS = (
     "//tests/model_file:model_check_test",
     "//tests/fuzz:replay_test",
 )
-# The tests of sizes that overflow where size_t has 32 bits.
+# More tests of sizes that overflow where size_t has 32 bits.
 OVERFLOW_TESTS = (
-    "//tests/kernels:int8_conv2d_test",
     "//tests/kernels:shared_buffer_test",
     "//tests/kernels:window_test",
     "//tests/model_file:clauses_test",
