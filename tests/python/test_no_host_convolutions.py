@@ -141,3 +141,128 @@ def test_images_that_are_too_small_for_a_dilated_window(rng):
     model = _model("CONV_2D", weights, 4, bias, dilation=(4, 4), padding="VALID")
     with pytest.raises(ValueError, match="got shape \\[1, 8, 8, 4\\]; feed larger images"):
         run_alone(model, [_quarters(rng, 1, 8, 8, 4)])
+
+
+def _transposed(
+    x: Array,
+    weights: Array,
+    size: tuple[int, int],
+    bias: Array | None,
+    *,
+    stride: tuple[int, int] = (1, 1),
+    padding: str = "SAME",
+    batch: int | None = None,
+    scales: tuple[float, Array, float] | None = None,
+) -> bytes:
+    """Builds a model of one TRANSPOSE_CONV; int8 has the scales of input, weights and output."""
+    builder = ModelBuilder()
+    shape = (x.shape[0] if batch is None else batch, *size, len(weights))
+    given, filters, made = {}, {}, {}
+    if scales is not None:
+        given, made = ({"scale": scale, "zero_point": 3} for scale in (scales[0], scales[2]))
+        filters = {"scale": scales[1], "zero_point": [0] * len(scales[1])}
+    image = builder.tensor(x.shape, x.dtype, **given)
+    y = builder.tensor(shape, x.dtype, **made)
+    inputs = [builder.constant(np.array(shape, np.int32)), builder.constant(weights, **filters)]
+    inputs.append(image)
+    if bias is not None:
+        own = {}
+        if scales is not None:
+            own = {"scale": scales[1] * np.float32(scales[0]), "zero_point": [0] * len(scales[1])}
+        inputs.append(builder.constant(bias, **own))
+    builder.builtin(
+        "TRANSPOSE_CONV",
+        inputs,
+        [y],
+        padding=PADDING[padding],
+        strideH=stride[0],
+        strideW=stride[1],
+    )
+    return builder.finish([image], [y])
+
+
+_TRANSPOSED: list[tuple[tuple[int, int], tuple[int, int], str]] = [
+    ((3, 3), (2, 2), "SAME"),
+    ((2, 2), (2, 2), "VALID"),
+    ((4, 4), (2, 2), "SAME"),
+    ((1, 1), (1, 1), "VALID"),
+    ((5, 3), (1, 2), "VALID"),
+    ((1, 2), (3, 3), "SAME"),  # pixels that no tap reaches
+    ((2, 7), (3, 1), "VALID"),
+]
+
+
+def _sizes(
+    image: tuple[int, int], taps: tuple[int, int], stride: tuple[int, int], padding: str
+) -> list[tuple[int, int]]:
+    """Returns the least and the greatest size of an output."""
+    least, most = [], []
+    for pixels, tap, step in zip(image, taps, stride, strict=True):
+        first = (pixels - 1) * step + (1 if padding == "SAME" else tap)
+        least.append(first)
+        most.append(first + step - 1)
+    return [(least[0], least[1]), (most[0], most[1])]
+
+
+@pytest.mark.parametrize(("taps", "stride", "padding"), _TRANSPOSED)
+@pytest.mark.parametrize(("channels", "made"), [(1, 1), (3, 70), (16, 5)])
+def test_transposed_convolutions(rng, channels, made, taps, stride, padding):
+    for images, height, width in [(1, 4, 5), (3, 7, 30), (17, 2, 1)]:
+        for size in _sizes((height, width), taps, stride, padding):
+            for has_bias in (False, True):
+                x, weights = (
+                    _quarters(rng, images, height, width, channels),
+                    _quarters(rng, made, *taps, channels),
+                )
+                bias = _quarters(rng, made) if has_bias else None
+                how = {"stride": stride, "padding": padding}
+                check_equal(_transposed(x, weights, size, bias, **how), [x])
+
+
+@pytest.mark.parametrize(
+    ("taps", "stride", "padding"), [row for row in _TRANSPOSED if row[0] >= row[1]]
+)
+@pytest.mark.parametrize(("channels", "made"), [(1, 1), (3, 70), (16, 5)])
+def test_transposed_convolutions_of_bytes(rng, channels, made, taps, stride, padding):
+    for images, height, width in [(1, 4, 5), (3, 7, 30)]:
+        for size in _sizes((height, width), taps, stride, padding):
+            x = rng.integers(-128, 128, (images, height, width, channels)).astype(np.int8)
+            weights = rng.integers(-128, 128, (made, *taps, channels)).astype(np.int8)
+            bias = rng.integers(-20_000, 20_000, made).astype(np.int32)
+            scales = rng.uniform(0.001, 0.01, made).astype(np.float32)
+            step = float(np.float32(0.02 * scales.mean() * 75 * np.sqrt(channels * 4)))
+            how = {"stride": stride, "padding": padding, "scales": (0.02, scales, step)}
+            check_equal(_transposed(x, weights, size, bias, **how), [x])
+
+
+def test_a_transposed_convolution_takes_any_batch(rng):
+    """A host computes the batch that the file says and no other."""
+    x, weights = _quarters(rng, 5, 3, 4, 2), _quarters(rng, 3, 3, 3, 2)
+    model = _transposed(x, weights, (6, 8), None, stride=(2, 2))
+    other = _transposed(x, weights, (6, 8), None, stride=(2, 2), batch=1)
+    np.testing.assert_array_equal(run_alone(other, [x])[0], run_alone(model, [x])[0])
+
+
+def test_a_transposed_convolution_of_another_size_is_refused(rng):
+    x, weights = _quarters(rng, 1, 3, 4, 2), _quarters(rng, 3, 3, 3, 2)
+    model = _transposed(x, weights, (6, 8), None, stride=(2, 2))
+    with pytest.raises(ValueError, match=r"images of 3 x 4 x 2, .* got shape \[1, 3, 5, 2\]"):
+        run_alone(model, [_quarters(rng, 1, 3, 5, 2)])
+
+
+def test_transposed_convolutions_that_are_refused(rng):
+    x, weights = _quarters(rng, 1, 3, 4, 2), _quarters(rng, 3, 3, 3, 2)
+    small, scales = np.ones((3, 1, 1, 2), np.int8), (0.5, np.full(3, 0.5, np.float32), 0.5)
+    for content in (
+        _transposed(x, weights, (6, 8), None, stride=(0, 2)),
+        _transposed(x, weights, (0, 8), None, stride=(2, 2)),
+        _transposed(x, weights, (6, 8), _quarters(rng, 4), stride=(2, 2)),
+        _transposed(x, _quarters(rng, 3, 3, 3, 3), (6, 8), None, stride=(2, 2)),
+        _transposed(x, weights.astype(np.float16), (6, 8), None, stride=(2, 2)),
+        # Pixels that no tap reaches.
+        _transposed(
+            x.astype(np.int8), small, (6, 8), np.ones(3, np.int32), stride=(2, 2), scales=scales
+        ),
+    ):
+        with pytest.raises(ValueError, match=r"got TRANSPOSE_CONV 't|the file is corrupted"):
+            larq_engine.Interpreter(content, host="none")

@@ -118,6 +118,8 @@ std::unique_ptr<Step> MakeStep(const ArgMaxOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const CastOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const ReductionOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const BmatmulOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const TransposedConv2dOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const Int8TransposedConv2dOp& op, const StepKernels& kernels);
 
 }  // namespace larq_engine
 

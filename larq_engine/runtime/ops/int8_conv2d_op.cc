@@ -1,7 +1,5 @@
 #include "larq_engine/runtime/ops/int8_conv2d_op.h"
 
-#include <algorithm>
-
 #include "larq_engine/runtime/ops/int8_layer.h"
 #include "larq_engine/runtime/ops/op_checks.h"
 #include "larq_engine/runtime/ops/op_error.h"
@@ -10,28 +8,17 @@
 namespace larq_engine {
 namespace {
 
-// Limits sizes. Nobody needs more, and 64 bits easily hold products of such sizes.
-constexpr int kMostSize = 1 << 16;
-
-// Tells whether the tensor is a constant of int8 with four dimensions.
-bool IsFilter(const TensorInfo& filter) {
-  const auto is_small = [](int size) { return size >= 1 && size <= kMostSize; };
-  return filter.present && filter.type == ElementType::kInt8 && filter.constant != nullptr &&
-         filter.dims.size() == 4 && std::all_of(filter.dims.begin(), filter.dims.end(), is_small) &&
-         filter.bytes == static_cast<size_t>(CountElements(filter.dims, 4));
-}
-
 // Tells whether the operator is a convolution of images of int8 whose channels the filter takes.
 bool IsConv(const OpInfo& op, Int8Conv2dOp::Form form) {
   if (op.inputs.size() < 2 || op.inputs.size() > 3 || op.inputs[0].dims.size() != 4 ||
       !op.builtin_options.activation.has_value() ||
-      !op.builtin_options.dilated_window.has_value() || !IsFilter(op.inputs[1])) {
+      !op.builtin_options.dilated_window.has_value() || !IsInt8Filter(op.inputs[1])) {
     return false;
   }
   const std::vector<int>& filter = op.inputs[1].dims;
   const Window2d window = ConvWindow(op);
   const int channels = op.inputs[0].dims[3];
-  if (channels < 1 || channels > kMostSize || !IsLegal(window) || !ReachesLittle(window)) {
+  if (channels < 1 || channels > kMostInt8Size || !IsLegal(window) || !ReachesLittle(window)) {
     return false;
   }
   if (form == Int8Conv2dOp::kDepthwise) {

@@ -54,6 +54,13 @@ FloatRange Int8Range(Activation activation, const TensorInfo& output) {
   return {quantize(range.min), quantize(range.max)};
 }
 
+bool IsInt8Filter(const TensorInfo& filter) {
+  const auto is_small = [](int size) { return size >= 1 && size <= kMostInt8Size; };
+  return filter.present && filter.type == ElementType::kInt8 && filter.constant != nullptr &&
+         filter.dims.size() == 4 && std::all_of(filter.dims.begin(), filter.dims.end(), is_small) &&
+         filter.bytes == static_cast<size_t>(CountElements(filter.dims, 4));
+}
+
 bool HasLowest(const TensorInfo& weights) {
   const auto* values = static_cast<const int8_t*>(weights.constant);
   constexpr int8_t kLowest = std::numeric_limits<int8_t>::min();

@@ -16,6 +16,12 @@ namespace larq_engine {
 // `scale_axis` is the axis of the weights along which there may be several scales.
 bool IsInt8Layer(const OpInfo& op, int channels, int scale_axis = 0);
 
+// Limits sizes of convolutions. Nobody needs more, and 64 bits easily hold products of such sizes.
+inline constexpr int kMostInt8Size = 1 << 16;
+
+// Tells whether the tensor is a constant of int8 with four dimensions of such sizes.
+bool IsInt8Filter(const TensorInfo& filter);
+
 // Tells whether one of the constant weights is -128, which products of bytes do not take.
 bool HasLowest(const TensorInfo& weights);
 

@@ -265,6 +265,8 @@ constexpr KnownOp kOps[] = {
     FormLeftToHosts<ByteTableOp::ReadLogistic, ByteTableOp::CanClaimLogistic>("LOGISTIC",
                                                                               builtin::kLogistic),
     FormLeftToHosts<ByteTableOp::ReadTanh, ByteTableOp::CanClaimTanh>("TANH", builtin::kTanh),
+    LeftToHosts<TransposedConv2dOp>("TRANSPOSE_CONV", builtin::kTransposeConv),
+    LeftToHosts<Int8TransposedConv2dOp>("TRANSPOSE_CONV", builtin::kTransposeConv),
     LeftToHosts<ReductionOp, ReductionOp::kSum>("SUM", builtin::kSum),
     LeftToHosts<ReductionOp, ReductionOp::kMean>("MEAN", builtin::kMean),
     LeftToHosts<ReductionOp, ReductionOp::kProduct>("REDUCE_PROD", builtin::kReduceProd),
