@@ -35,6 +35,7 @@
 #include "larq_engine/runtime/ops/quantize_op.h"
 #include "larq_engine/runtime/ops/reduce_ops.h"
 #include "larq_engine/runtime/ops/reduction_op.h"
+#include "larq_engine/runtime/ops/resize_bilinear_op.h"
 #include "larq_engine/runtime/ops/select_op.h"
 #include "larq_engine/runtime/ops/signed_dense_op.h"
 #include "larq_engine/runtime/ops/slice_op.h"
@@ -45,13 +46,13 @@ namespace larq_engine {
 
 // Each type has `Read`, which checks what a file says, and `Shape`, which returns the output's
 // shape for those of the data inputs. Both throw OpError.
-using Op =
-    std::variant<QuantizeOp, DequantizeOp, Bconv2dOp, MaxPool2dOp, BinaryOp, ClampOp, PreluOp,
-                 ConcatenationOp, UnaryOp, Conv2dOp, DenseOp, AveragePool2dOp, MeanOp, SoftmaxOp,
-                 PadOp, ReshapeOp, SliceOp, SignedDenseOp, Int8Conv2dOp, BytesToFloatsOp,
-                 FunctionOp, ViewOp, JoinOp, PairOp, SelectOp, ArgMaxOp, CastOp, FloatsToBytesOp,
-                 ByteTableOp, Int8DenseOp, Int8MeanOp, Int8BinaryOp, Int8PoolOp, Int8SoftmaxOp,
-                 PadBytesOp, ReductionOp, BmatmulOp, TransposedConv2dOp, Int8TransposedConv2dOp>;
+using Op = std::variant<QuantizeOp, DequantizeOp, Bconv2dOp, MaxPool2dOp, BinaryOp, ClampOp,
+                        PreluOp, ConcatenationOp, UnaryOp, Conv2dOp, DenseOp, AveragePool2dOp,
+                        MeanOp, SoftmaxOp, PadOp, ReshapeOp, SliceOp, SignedDenseOp, Int8Conv2dOp,
+                        BytesToFloatsOp, FunctionOp, ViewOp, JoinOp, PairOp, SelectOp, ArgMaxOp,
+                        CastOp, FloatsToBytesOp, ByteTableOp, Int8DenseOp, Int8MeanOp, Int8BinaryOp,
+                        Int8PoolOp, Int8SoftmaxOp, PadBytesOp, ReductionOp, BmatmulOp,
+                        TransposedConv2dOp, Int8TransposedConv2dOp, ResizeBilinearOp>;
 
 // Returns the rank from which on axis 0 counts samples, each computed by itself, if the operator
 // keeps its size (`kRankOfRows` or `RankOfRows`). For other operators this is known of images alone

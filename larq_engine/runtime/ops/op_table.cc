@@ -267,6 +267,7 @@ constexpr KnownOp kOps[] = {
     FormLeftToHosts<ByteTableOp::ReadTanh, ByteTableOp::CanClaimTanh>("TANH", builtin::kTanh),
     LeftToHosts<TransposedConv2dOp>("TRANSPOSE_CONV", builtin::kTransposeConv),
     LeftToHosts<Int8TransposedConv2dOp>("TRANSPOSE_CONV", builtin::kTransposeConv),
+    LeftToHosts<ResizeBilinearOp>("RESIZE_BILINEAR", builtin::kResizeBilinear),
     LeftToHosts<ReductionOp, ReductionOp::kSum>("SUM", builtin::kSum),
     LeftToHosts<ReductionOp, ReductionOp::kMean>("MEAN", builtin::kMean),
     LeftToHosts<ReductionOp, ReductionOp::kProduct>("REDUCE_PROD", builtin::kReduceProd),
