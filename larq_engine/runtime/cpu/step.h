@@ -121,6 +121,7 @@ std::unique_ptr<Step> MakeStep(const BmatmulOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const TransposedConv2dOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const Int8TransposedConv2dOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const ResizeBilinearOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const BatchMatmulOp& op, const StepKernels& kernels);
 
 }  // namespace larq_engine
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "larq_engine/runtime/ops/arg_max_op.h"
+#include "larq_engine/runtime/ops/batch_matmul_op.h"
 #include "larq_engine/runtime/ops/bconv2d_op.h"
 #include "larq_engine/runtime/ops/bmatmul_op.h"
 #include "larq_engine/runtime/ops/byte_table_op.h"
@@ -46,13 +47,14 @@ namespace larq_engine {
 
 // Each type has `Read`, which checks what a file says, and `Shape`, which returns the output's
 // shape for those of the data inputs. Both throw OpError.
-using Op = std::variant<QuantizeOp, DequantizeOp, Bconv2dOp, MaxPool2dOp, BinaryOp, ClampOp,
-                        PreluOp, ConcatenationOp, UnaryOp, Conv2dOp, DenseOp, AveragePool2dOp,
-                        MeanOp, SoftmaxOp, PadOp, ReshapeOp, SliceOp, SignedDenseOp, Int8Conv2dOp,
-                        BytesToFloatsOp, FunctionOp, ViewOp, JoinOp, PairOp, SelectOp, ArgMaxOp,
-                        CastOp, FloatsToBytesOp, ByteTableOp, Int8DenseOp, Int8MeanOp, Int8BinaryOp,
-                        Int8PoolOp, Int8SoftmaxOp, PadBytesOp, ReductionOp, BmatmulOp,
-                        TransposedConv2dOp, Int8TransposedConv2dOp, ResizeBilinearOp>;
+using Op =
+    std::variant<QuantizeOp, DequantizeOp, Bconv2dOp, MaxPool2dOp, BinaryOp, ClampOp, PreluOp,
+                 ConcatenationOp, UnaryOp, Conv2dOp, DenseOp, AveragePool2dOp, MeanOp, SoftmaxOp,
+                 PadOp, ReshapeOp, SliceOp, SignedDenseOp, Int8Conv2dOp, BytesToFloatsOp,
+                 FunctionOp, ViewOp, JoinOp, PairOp, SelectOp, ArgMaxOp, CastOp, FloatsToBytesOp,
+                 ByteTableOp, Int8DenseOp, Int8MeanOp, Int8BinaryOp, Int8PoolOp, Int8SoftmaxOp,
+                 PadBytesOp, ReductionOp, BmatmulOp, TransposedConv2dOp, Int8TransposedConv2dOp,
+                 ResizeBilinearOp, BatchMatmulOp>;
 
 // Returns the rank from which on axis 0 counts samples, each computed by itself, if the operator
 // keeps its size (`kRankOfRows` or `RankOfRows`). For other operators this is known of images alone

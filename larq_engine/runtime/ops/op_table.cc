@@ -268,6 +268,7 @@ constexpr KnownOp kOps[] = {
     LeftToHosts<TransposedConv2dOp>("TRANSPOSE_CONV", builtin::kTransposeConv),
     LeftToHosts<Int8TransposedConv2dOp>("TRANSPOSE_CONV", builtin::kTransposeConv),
     LeftToHosts<ResizeBilinearOp>("RESIZE_BILINEAR", builtin::kResizeBilinear),
+    LeftToHosts<BatchMatmulOp>("BATCH_MATMUL", builtin::kBatchMatmul),
     LeftToHosts<ReductionOp, ReductionOp::kSum>("SUM", builtin::kSum),
     LeftToHosts<ReductionOp, ReductionOp::kMean>("MEAN", builtin::kMean),
     LeftToHosts<ReductionOp, ReductionOp::kProduct>("REDUCE_PROD", builtin::kReduceProd),
