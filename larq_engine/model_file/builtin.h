@@ -93,6 +93,7 @@ enum : int {
   kAbs = 101,
   kSplitV = 102,
   kCeil = 104,
+  kGatherNd = 107,
   kCos = 108,
   kElu = 111,
   kReverseSequence = 112,

@@ -95,12 +95,21 @@ void SegmentRunner::RunGroup(size_t group, SegmentProfile* profile) {
   }
 }
 
+// Throws OpError, whose text names the operator, if data of the last run were at fault.
+void SegmentRunner::CheckGroup(size_t group) const {
+  for (size_t index : layout_.groups[group].steps) {
+    const SegmentStep& checked = steps_[index];
+    ForOperator(*checked.name, [&] { checked.step->CheckRun(); });
+  }
+}
+
 void SegmentRunner::Run(const SegmentRun& run, SegmentProfile* profile) {
   for (int pass = 0; pass < passes_; ++pass) {
     FindShared(run.places, pass);
     for (size_t group = 0; group < layout_.groups.size(); ++group) {
       const RunEvent event(run.profiler, events_[group].node, events_[group].name);
       RunGroup(group, profile);
+      CheckGroup(group);
     }
   }
   if (profile != nullptr) profile->AddCall();

@@ -23,7 +23,8 @@ class SegmentRunner {
   void Resize(SegmentLayout layout, int passes, std::span<const SegmentStep> steps,
               std::vector<GroupEvent> events, ThreadPool& threads);
 
-  // Allocates nothing. `profile` observes the run; it is null while nothing is timed.
+  // Allocates nothing. `profile` observes the run; it is null while nothing is timed. Throws
+  // OpError, whose text names the operator, if data are at fault.
   void Run(const SegmentRun& run, SegmentProfile* profile);
 
   const SegmentLayout& layout() const { return layout_; }
@@ -33,6 +34,7 @@ class SegmentRunner {
 
   void FindShared(std::span<std::byte* const> places, int pass);
   void RunGroup(size_t group, SegmentProfile* profile);
+  void CheckGroup(size_t group) const;
   void RunUnits(const StepGroup& group, int64_t first, int64_t last, int worker, StepTimes* times);
 
   SegmentLayout layout_;

@@ -86,6 +86,7 @@ std::vector<SegmentStep> MakeSegmentSteps(
       PlacePart(program, listed, made);
     }
     const ProgramOp& op = program.op(listed.op);
+    made.name = &op.name;
     ForOperator(op.name, [&] {
       made.step = MakeListed(program, listed, made.part_op.get(), kernels_for(op));
     });

@@ -15,7 +15,8 @@
 namespace larq_engine {
 
 struct SegmentStep {
-  std::unique_ptr<Op> part_op;  // operator for the step's channels; null if it computes all
+  const OpName* name = nullptr;  // of the operator, in the program
+  std::unique_ptr<Op> part_op;   // operator for the step's channels; null if it computes all
   std::unique_ptr<Step> step;
   // If the step makes a part of the output: bytes in each pixel before the part, and of the part.
   size_t part_offset = 0;

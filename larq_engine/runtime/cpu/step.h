@@ -49,6 +49,10 @@ class Step {
   virtual void Run(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
                    void* output) const = 0;
 
+  // Throws OpError if data of the last run were at fault, such as an index that does not exist. Run
+  // itself must not throw.
+  virtual void CheckRun() const {}
+
   // Returns the bytes of memory for each concurrent Run, aligned to kBufferAlignment.
   virtual size_t scratch_bytes() const { return 0; }
 
@@ -122,6 +126,7 @@ std::unique_ptr<Step> MakeStep(const TransposedConv2dOp& op, const StepKernels& 
 std::unique_ptr<Step> MakeStep(const Int8TransposedConv2dOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const ResizeBilinearOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const BatchMatmulOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const GatherOp& op, const StepKernels& kernels);
 
 }  // namespace larq_engine
 

@@ -23,6 +23,7 @@
 #include "larq_engine/runtime/ops/elementwise_op.h"
 #include "larq_engine/runtime/ops/floats_to_bytes_op.h"
 #include "larq_engine/runtime/ops/function_op.h"
+#include "larq_engine/runtime/ops/gather_op.h"
 #include "larq_engine/runtime/ops/int8_binary_op.h"
 #include "larq_engine/runtime/ops/int8_conv2d_op.h"
 #include "larq_engine/runtime/ops/int8_dense_op.h"
@@ -54,7 +55,7 @@ using Op =
                  FunctionOp, ViewOp, JoinOp, PairOp, SelectOp, ArgMaxOp, CastOp, FloatsToBytesOp,
                  ByteTableOp, Int8DenseOp, Int8MeanOp, Int8BinaryOp, Int8PoolOp, Int8SoftmaxOp,
                  PadBytesOp, ReductionOp, BmatmulOp, TransposedConv2dOp, Int8TransposedConv2dOp,
-                 ResizeBilinearOp, BatchMatmulOp>;
+                 ResizeBilinearOp, BatchMatmulOp, GatherOp>;
 
 // Returns the rank from which on axis 0 counts samples, each computed by itself, if the operator
 // keeps its size (`kRankOfRows` or `RankOfRows`). For other operators this is known of images alone

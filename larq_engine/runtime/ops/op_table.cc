@@ -269,6 +269,8 @@ constexpr KnownOp kOps[] = {
     LeftToHosts<Int8TransposedConv2dOp>("TRANSPOSE_CONV", builtin::kTransposeConv),
     LeftToHosts<ResizeBilinearOp>("RESIZE_BILINEAR", builtin::kResizeBilinear),
     LeftToHosts<BatchMatmulOp>("BATCH_MATMUL", builtin::kBatchMatmul),
+    LeftToHosts<GatherOp, GatherOp::kGather>("GATHER", builtin::kGather),
+    LeftToHosts<GatherOp, GatherOp::kGatherNd>("GATHER_ND", builtin::kGatherNd),
     LeftToHosts<ReductionOp, ReductionOp::kSum>("SUM", builtin::kSum),
     LeftToHosts<ReductionOp, ReductionOp::kMean>("MEAN", builtin::kMean),
     LeftToHosts<ReductionOp, ReductionOp::kProduct>("REDUCE_PROD", builtin::kReduceProd),
