@@ -82,6 +82,28 @@ def test_nan_and_infinities(op):
     np.testing.assert_allclose(model.run(), model.run_in_litert(), rtol=4 * _STEP, atol=4 * _STEP)
 
 
+@pytest.mark.parametrize("shape", [(7,), (3, 11), (17, 5, 33), (1, 9, 7, 1), (0, 4), (2, 1000)])
+def test_log_softmax(shape, rng):
+    """A sum adds a step for each value, and the differences a few of the greatest number's."""
+    data = _numbers(rng, shape)
+    model = OneOperator("LOG_SOFTMAX", [data])
+    result = model.run()
+    x = data.astype(np.float64)
+    x = x - x.max(-1, keepdims=True, initial=-np.inf)
+    expected = x - np.log(np.exp(x).sum(-1, keepdims=True))
+    bound = _STEP * (shape[-1] + 4 * (1 + np.abs(expected).max(initial=0)))
+    np.testing.assert_allclose(result, expected, rtol=0, atol=bound)
+    np.testing.assert_array_equal(model.run(threads=2), result)
+
+
+@pytest.mark.parametrize("special", [np.nan, np.inf, -np.inf])
+def test_log_softmax_of_special_values(special):
+    data = np.ones((2, 5), np.float32)
+    data[0, 3] = special
+    model = OneOperator("LOG_SOFTMAX", [data])
+    np.testing.assert_allclose(model.run(), model.run_in_litert(), rtol=4 * _STEP, atol=4 * _STEP)
+
+
 @pytest.mark.parametrize("approximate", [False, True])
 def test_gelu(approximate, rng):
     """The cubic polynomial of the approximate form has about 8 roundings."""

@@ -175,6 +175,31 @@ def test_samples_that_a_gather_exchanges(rng):
     check_equal(_model("GATHER", x, [order], axis=0), [x])
 
 
+@pytest.mark.parametrize("dtype", _TYPES)
+@pytest.mark.parametrize("axes", [(0,), (1,), (-1,), (1, 2), (0, 2)])
+def test_reverse(rng, axes, dtype):
+    x = _data(rng, (3, 4, 5), dtype)
+    content = _model("REVERSE_V2", x, [np.array(axes, np.int32)])
+    for threads in (1, 2):
+        np.testing.assert_array_equal(run_alone(content, [x], threads)[0], np.flip(x, axes))
+    if len(axes) == 1 and dtype != np.int8:
+        check_equal(content, [x])
+
+
+@pytest.mark.parametrize("op", ["PAD", "PADV2"])
+def test_pads_of_whole_numbers(rng, op):
+    value = [np.array(-7, np.int32)] if op == "PADV2" else []
+    for shape in [(5,), (3, 4), (17, 3, 2, 6), (0, 4)]:
+        x = _data(rng, shape, np.int32)
+        pads = rng.integers(0, 4, (x.ndim, 2)).astype(np.int32)
+        content = _model(op, x, [pads, *value])
+        expected = np.pad(x, pads, constant_values=-7 if value else 0)
+        for threads in (1, 2):
+            np.testing.assert_array_equal(run_alone(content, [x], threads)[0], expected)
+        if x.size:
+            check_equal(content, [x])
+
+
 @pytest.mark.parametrize("mode", [0, 1])
 def test_mirror_pad(rng, mode):
     x = _data(rng, (2, 4, 5))
@@ -241,6 +266,8 @@ def test_pack(rng, axis):
         (lambda x: _model("TRANSPOSE", x, [_ints(0, 1)]), "TRANSPOSE"),
         (lambda x: _model("GATHER", x, [_ints(0)], batchDims=1), "GATHER"),
         (lambda x: _model("TILE", x, [_ints(-1, 1, 1)]), "TILE"),
+        (lambda x: _model("PAD", x.astype(np.int32), [_ints(0, -1, 0, 0, 0, 0)]), "PAD"),
+        (lambda x: _model("PADV2", x.astype(np.int32), [_ints(*[0] * 6), x[0, 0]]), "PADV2"),
         (lambda x: _model("SPACE_TO_DEPTH", x, blockSize=0), "SPACE_TO_DEPTH"),
         (lambda x: _model("STRIDED_SLICE", x, [_ints(0)] * 2 + [_ints(0)]), "STRIDED_SLICE"),
         (lambda x: _join("PACK", [x, x], 4, axis=0, valuesCount=3), "PACK"),
@@ -264,6 +291,7 @@ def test_forms_that_are_refused(rng, content, text):
             "at most 16777216 places along an axis, got 33554432",
         ),
         (lambda x: _model("BROADCAST_TO", x, [_ints(5, 3, 4)]), "dimensions of 1 or of"),
+        (lambda x: _model("REVERSE_V2", x, [_ints(3)]), "an axis 3"),
         (
             lambda x: _model("MIRROR_PAD", x, [np.array([[2, 0], [0, 0], [0, 0]], np.int32)]),
             "a size that can be mirrored along axis 0",

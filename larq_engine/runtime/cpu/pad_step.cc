@@ -111,4 +111,8 @@ std::unique_ptr<Step> MakeStep(const PadBytesOp& op, const StepKernels&) {
   return std::make_unique<PadStep<int8_t>>(op.pad, op.value);
 }
 
+std::unique_ptr<Step> MakeStep(const PadIntsOp& op, const StepKernels&) {
+  return std::make_unique<PadStep<int32_t>>(op.pad, op.value);
+}
+
 }  // namespace larq_engine

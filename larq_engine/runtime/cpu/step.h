@@ -107,6 +107,7 @@ std::unique_ptr<Step> MakeStep(const Int8BinaryOp& op, const StepKernels& kernel
 std::unique_ptr<Step> MakeStep(const Int8PoolOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const Int8SoftmaxOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const PadBytesOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const PadIntsOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const FloatsToBytesOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const ByteTableOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const Conv2dOp& op, const StepKernels& kernels);
@@ -127,6 +128,7 @@ std::unique_ptr<Step> MakeStep(const Int8TransposedConv2dOp& op, const StepKerne
 std::unique_ptr<Step> MakeStep(const ResizeBilinearOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const BatchMatmulOp& op, const StepKernels& kernels);
 std::unique_ptr<Step> MakeStep(const GatherOp& op, const StepKernels& kernels);
+std::unique_ptr<Step> MakeStep(const LogSoftmaxOp& op, const StepKernels& kernels);
 
 }  // namespace larq_engine
 

@@ -73,6 +73,21 @@ PadBytesOp PadBytesOp::Read(const OpInfo& op) {
                              : static_cast<int8_t>(ZeroPointOf(op.output))};
 }
 
+bool PadIntsOp::CanClaim(const OpInfo& op) {
+  if (op.inputs.size() < 2 || op.inputs.size() > 3 || !op.inputs[0].present ||
+      op.inputs[0].dims.empty() || op.inputs[0].constant != nullptr ||
+      op.inputs[0].type != ElementType::kInt32 || op.output.type != ElementType::kInt32) {
+    return false;
+  }
+  return (op.inputs.size() == 2 || ReadInts(op.inputs[2]).size() == 1) && ArePads(op);
+}
+
+PadIntsOp PadIntsOp::Read(const OpInfo& op) {
+  PadIntsOp read{.pad = {.pads = ReadPads(op)}};
+  if (op.inputs.size() == 3) read.value = ReadInts(op.inputs[2])[0];
+  return read;
+}
+
 TensorShape PadOp::Shape(std::span<const TensorShape> inputs) const {
   std::vector<int> dims = inputs[0].dims;
   CheckRank(dims, "input", pads.size());

@@ -1,5 +1,5 @@
-// PAD and PADV2 of the host, on floats and int8, and RESHAPE, on floats, bytes and bits. They move
-// values and compute nothing.
+// PAD and PADV2 of the host, on floats, int8 and int32, and RESHAPE, on floats, bytes and bits.
+// They move values and compute nothing.
 #ifndef LARQ_ENGINE_RUNTIME_OPS_LAYOUT_OPS_H_
 #define LARQ_ENGINE_RUNTIME_OPS_LAYOUT_OPS_H_
 
@@ -34,6 +34,16 @@ struct PadBytesOp {
 
   static bool CanClaim(const OpInfo& op);
   static PadBytesOp Read(const OpInfo& op);
+  TensorShape Shape(std::span<const TensorShape> inputs) const { return pad.Shape(inputs); }
+};
+
+// PAD and PADV2 on int32, with zeros or a constant number.
+struct PadIntsOp {
+  PadOp pad;
+  int32_t value = 0;
+
+  static bool CanClaim(const OpInfo& op);
+  static PadIntsOp Read(const OpInfo& op);
   TensorShape Shape(std::span<const TensorShape> inputs) const { return pad.Shape(inputs); }
 };
 

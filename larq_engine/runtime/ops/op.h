@@ -32,6 +32,7 @@
 #include "larq_engine/runtime/ops/int8_softmax_op.h"
 #include "larq_engine/runtime/ops/join_op.h"
 #include "larq_engine/runtime/ops/layout_ops.h"
+#include "larq_engine/runtime/ops/log_softmax_op.h"
 #include "larq_engine/runtime/ops/max_pool2d_op.h"
 #include "larq_engine/runtime/ops/pair_op.h"
 #include "larq_engine/runtime/ops/quantize_op.h"
@@ -55,7 +56,7 @@ using Op =
                  FunctionOp, ViewOp, JoinOp, PairOp, SelectOp, ArgMaxOp, CastOp, FloatsToBytesOp,
                  ByteTableOp, Int8DenseOp, Int8MeanOp, Int8BinaryOp, Int8PoolOp, Int8SoftmaxOp,
                  PadBytesOp, ReductionOp, BmatmulOp, TransposedConv2dOp, Int8TransposedConv2dOp,
-                 ResizeBilinearOp, BatchMatmulOp, GatherOp>;
+                 ResizeBilinearOp, BatchMatmulOp, GatherOp, PadIntsOp, LogSoftmaxOp>;
 
 // Returns the rank from which on axis 0 counts samples, each computed by itself, if the operator
 // keeps its size (`kRankOfRows` or `RankOfRows`). For other operators this is known of images alone

@@ -211,6 +211,7 @@ constexpr KnownOp kOps[] = {
     View<ViewOp::kDepthToSpace>("DEPTH_TO_SPACE", builtin::kDepthToSpace),
     View<ViewOp::kSpaceToDepth>("SPACE_TO_DEPTH", builtin::kSpaceToDepth),
     View<ViewOp::kResizeNearest>("RESIZE_NEAREST_NEIGHBOR", builtin::kResizeNearestNeighbor),
+    View<ViewOp::kReverse>("REVERSE_V2", builtin::kReverseV2),
     LeftToHosts<JoinOp, false>("CONCATENATION", builtin::kConcatenation),
     LeftToHosts<JoinOp, true>("PACK", builtin::kPack),
     Pair<PairFunction::kAdd>("ADD", builtin::kAdd),
@@ -258,6 +259,8 @@ constexpr KnownOp kOps[] = {
     LeftToHosts<Int8SoftmaxOp>("SOFTMAX", builtin::kSoftmax),
     LeftToHosts<PadBytesOp>("PAD", builtin::kPad),
     LeftToHosts<PadBytesOp>("PADV2", builtin::kPadv2),
+    LeftToHosts<PadIntsOp>("PAD", builtin::kPad),
+    LeftToHosts<PadIntsOp>("PADV2", builtin::kPadv2),
     FormLeftToHosts<ByteTableOp::ReadClamp, ByteTableOp::CanClaimClamp, Activation::kRelu>(
         "RELU", builtin::kRelu),
     FormLeftToHosts<ByteTableOp::ReadClamp, ByteTableOp::CanClaimClamp, Activation::kRelu6>(
@@ -271,6 +274,7 @@ constexpr KnownOp kOps[] = {
     LeftToHosts<BatchMatmulOp>("BATCH_MATMUL", builtin::kBatchMatmul),
     LeftToHosts<GatherOp, GatherOp::kGather>("GATHER", builtin::kGather),
     LeftToHosts<GatherOp, GatherOp::kGatherNd>("GATHER_ND", builtin::kGatherNd),
+    LeftToHosts<LogSoftmaxOp>("LOG_SOFTMAX", builtin::kLogSoftmax),
     LeftToHosts<ReductionOp, ReductionOp::kSum>("SUM", builtin::kSum),
     LeftToHosts<ReductionOp, ReductionOp::kMean>("MEAN", builtin::kMean),
     LeftToHosts<ReductionOp, ReductionOp::kProduct>("REDUCE_PROD", builtin::kReduceProd),

@@ -271,6 +271,18 @@ View Resized(const ViewOp& op, const std::vector<int>& dims) {
   return view;
 }
 
+View Reversed(const std::vector<int>& axes, const std::vector<int>& dims) {
+  View view = Whole(dims);
+  std::vector<bool> turns(dims.size());
+  for (const int axis : axes) turns[AxisOf(axis, dims.size(), dims)] = true;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (!turns[i] || dims[i] == 0) continue;
+    view.first += (dims[i] - 1) * view.axes[i].stride;
+    view.axes[i].stride = -view.axes[i].stride;
+  }
+  return view;
+}
+
 bool AreAllAtLeast(const std::vector<int>& numbers, int least) {
   return std::ranges::all_of(numbers, [&](int number) { return number >= least; });
 }
@@ -411,6 +423,8 @@ std::optional<ViewOp> TryRead(const OpInfo& op, ViewOp::Form form) {
         return std::nullopt;
       }
       return read;
+    case ViewOp::kReverse:
+      return read;
   }
   return std::nullopt;
 }
@@ -453,6 +467,8 @@ View ViewOp::Of(const std::vector<int>& dims) const {
       return Blocks(*this, dims);
     case kResizeNearest:
       return Resized(*this, dims);
+    case kReverse:
+      return Reversed(numbers, dims);
   }
   return Whole(dims);
 }

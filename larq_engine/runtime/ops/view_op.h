@@ -1,6 +1,6 @@
 // Operators that move elements of one tensor to other places and compute nothing: TRANSPOSE,
 // EXPAND_DIMS, SQUEEZE, RESHAPE, BROADCAST_TO, TILE, UNPACK, STRIDED_SLICE, GATHER, MIRROR_PAD,
-// DEPTH_TO_SPACE, SPACE_TO_DEPTH and RESIZE_NEAREST_NEIGHBOR.
+// DEPTH_TO_SPACE, SPACE_TO_DEPTH, RESIZE_NEAREST_NEIGHBOR and REVERSE_V2.
 #ifndef LARQ_ENGINE_RUNTIME_OPS_VIEW_OP_H_
 #define LARQ_ENGINE_RUNTIME_OPS_VIEW_OP_H_
 
@@ -30,6 +30,7 @@ struct ViewOp {
     kDepthToSpace,
     kSpaceToDepth,
     kResizeNearest,
+    kReverse,
   };
   static constexpr size_t kMaxDims = 8;
 
@@ -64,8 +65,8 @@ struct ViewOp {
 
   Form form;
   size_t element_bytes;
-  // The order of axes; the axes to add or to remove; the shape; the repetitions; the axis; the
-  // indices; the pads, two for each dimension; or the size of blocks or images.
+  // The order of axes; the axes to add, to remove or to reverse; the shape; the repetitions; the
+  // axis; the indices; the pads, two for each dimension; or the size of blocks or images.
   std::vector<int> numbers = {};
   std::vector<Cut> cuts = {};
   int axis = 0;  // for GATHER and UNPACK
