@@ -43,10 +43,15 @@ class ReducedAxes {
   // Calls take(distance) for each value that is combined, in the order in which they lie.
   template <typename Take>
   void ForEach(const Take& take) const {
-    for (int64_t line = 0; line < lines_; ++line) {
-      const int64_t first = PlaceOf(outer_, line);
-      for (int64_t i = 0; i < inner_.size; ++i) take(first + i * inner_.stride);
-    }
+    ForEachLine([&](int64_t first, int64_t size) {
+      for (int64_t i = 0; i < size; ++i) take(first + i * inner_.stride);
+    });
+  }
+  // Calls take(distance, size) for each line of values along the last axis that is reduced. In
+  // runs of one value, those of a line follow one another.
+  template <typename Take>
+  void ForEachLine(const Take& take) const {
+    for (int64_t line = 0; line < lines_; ++line) take(PlaceOf(outer_, line), inner_.size);
   }
 
  private:

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <type_traits>
 
 #include "larq_engine/runtime/cpu/reduced_axes.h"
@@ -41,6 +42,22 @@ struct Minimum {
   static constexpr T kStart = std::numeric_limits<T>::max();
   static T Of(T a, T b) { return b < a ? b : a; }
 };
+
+// Combines values that follow one another, in lanes of which compilers make vectors.
+template <typename Combine, typename T>
+T ReduceLine(const T* values, int64_t count) {
+  constexpr int64_t kLanes = 16;
+  T lanes[kLanes];
+  std::fill_n(lanes, kLanes, Combine::kStart);
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (int64_t lane = 0; lane < kLanes; ++lane) {
+      lanes[lane] = Combine::Of(lanes[lane], values[i + lane]);
+    }
+  }
+  const T whole = std::accumulate(lanes, lanes + kLanes, Combine::kStart, Combine::Of);
+  return std::accumulate(values + i, values + count, whole, Combine::Of);
+}
 
 // A pixel is a run of the output.
 class ReductionStep : public Step {
@@ -95,6 +112,12 @@ class ReductionStep : public Step {
   template <typename Combine, typename T>
   void Reduce(const T* first, T* out) const {
     std::fill_n(out, axes_.run(), Combine::kStart);
+    if (axes_.run() == 1) {
+      axes_.ForEachLine([&](int64_t distance, int64_t size) {
+        *out = Combine::Of(*out, ReduceLine<Combine>(first + distance, size));
+      });
+      return;
+    }
     axes_.ForEach([&](int64_t distance) {
       std::transform(out, out + axes_.run(), first + distance, out, Combine::Of);
     });
