@@ -60,11 +60,12 @@ constexpr int64_t kOptionValues[] = {0,
                                      std::numeric_limits<int64_t>::max(),
                                      std::numeric_limits<int64_t>::min()};
 constexpr float kScales[] = {0.5f, 1e-38f, 1e-45f, 1e38f, 0.0f, -0.0f, -1.0f, NAN, INFINITY};
-constexpr const char* kNames[] = {"LceQuantize",   "LceDequantize",    "LceBconv2d", "LceBConv2d",
-                                  "LceBMaxPool2d", "LceUnpackWeights", "lcebconv2d", ""};
-constexpr const char* kKeys[] = {"channels_in",  "padding", "pad_values", "stride_height",
-                                 "filter_width", "axis",    "pad_left",   "",
-                                 "zoom",         "bits",    "bits_in",    "bits_weights"};
+constexpr const char* kNames[] = {"LceQuantize", "LceDequantize", "LceBconv2d",
+                                  "LceBConv2d",  "LceBMaxPool2d", "LceUnpackWeights",
+                                  "LceBmatmul",  "lcebconv2d",    ""};
+constexpr const char* kKeys[] = {
+    "channels_in", "padding", "pad_values", "stride_height", "filter_width", "axis", "pad_left", "",
+    "zoom",        "bits",    "bits_in",    "bits_weights",  "depth"};
 constexpr int kWidths[] = {1, 2, 4, 8};
 constexpr int kRelus[] = {builtin::kRelu, builtin::kReluN1To1, builtin::kRelu6};
 constexpr TfLiteFusedActivation kActivations[] = {kTfLiteActNone, kTfLiteActRelu,
@@ -253,13 +254,18 @@ ModelBuilder MakeGood(ByteSource* bytes) {
       continue;
     }
     // Only convolutions take several bits.
-    switch (bits > 1 ? 5 : bytes->Below(6)) {
+    switch (bits > 1 ? 6 : bytes->Below(7)) {
       case 0:
         type = bytes->OneOf(kDequantized);
         builder.AddDequantize(type);
         break;
       case 1:
         builder.AddPool(MakePool(bytes));
+        break;
+      case 2:
+        builder.AddSquare(channels);
+        channels = builder.shape()[3];
+        type = kTfLiteFloat32;
         break;
       default: {
         const ConvConfig config = MakeConv(bytes, channels, bits);

@@ -105,8 +105,8 @@ TEST(FuzzReplay, MadeUpGraphsHaveEveryForm) {
       PrefersSignedSums(SelectSignedSums(DetectCpuFeatures()),
                         {.rows = 1, .depth = 1024, .units = 1024, .is_int8 = false});
   EXPECT_EQ(kinds.contains(builtin::kFullyConnected), sums_signs);
-  for (const char* name :
-       {"LceQuantize", "LceDequantize", "LceBconv2d", "LceBMaxPool2d", "LceUnpackWeights"}) {
+  for (const char* name : {"LceQuantize", "LceDequantize", "LceBconv2d", "LceBMaxPool2d",
+                           "LceBmatmul", "LceUnpackWeights"}) {
     EXPECT_TRUE(names.contains(name)) << name;
   }
 }

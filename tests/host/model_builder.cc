@@ -263,6 +263,16 @@ ModelBuilder& ModelBuilder::AddConv(const ConvConfig& config) {
   return *this;
 }
 
+ModelBuilder& ModelBuilder::AddSquare(int depth) {
+  const std::vector<float> values = {1, -1, 1, 0};
+  const int constant =
+      AddConstant(NextName("LceBmatmul") + "/values", kTfLiteFloat32, {2, 2}, ToBytes(values));
+  const std::vector<int> shape = {shape_[0], shape_[1], shape_[2], shape_[2]};
+  AddOperator("LceBmatmul", {LastTensor(), LastTensor(), constant}, kTfLiteFloat32, shape,
+              {{"depth", depth}});
+  return *this;
+}
+
 ModelBuilder& ModelBuilder::AddPool(const PoolConfig& config) {
   const std::vector<int> shape = {
       shape_[0],

@@ -74,6 +74,8 @@ class ModelBuilder {
   ModelBuilder& AddDequantize(TfLiteType type);
   ModelBuilder& AddConv(const ConvConfig& config);
   ModelBuilder& AddPool(const PoolConfig& config);
+  // Adds the LceBmatmul of the lines of bits, of `depth` channels, with themselves.
+  ModelBuilder& AddSquare(int depth);
   // Reads only constants, so what was added before it no longer leads to the graph's output. There
   // is 1 scale, or as many as the axis has indices. Scales of int8 weights are whole numbers.
   ModelBuilder& AddUnpackWeights(std::vector<int> shape, int axis, int scales,

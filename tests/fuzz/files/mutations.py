@@ -42,7 +42,7 @@ _LONGS = (*_WORDS, 2**31, 2**32 - 1, 2**32, 2**40, 2**62, 2**63 - 1, -(2**63))
 _SIZES = (0, 1, 2, 3, 5, 31, 32, 33, 64, 1000, 65536, 2**20, 46341, 2**30, 2**31 - 1, -1, -2)
 _SCALES = (0.0, -0.0, -1.0, 1.0, 1e-45, 1e-39, 1e30, 3.4e38, float("inf"), float("nan"), 0.5)
 _OUR_NAMES = (
-    b"LceQuantize", b"LceDequantize", b"LceBconv2d", b"LceBConv2d", b"LceBMaxPool2d",
+    b"LceQuantize", b"LceDequantize", b"LceBconv2d", b"LceBConv2d", b"LceBMaxPool2d", b"LceBmatmul",
     b"LceUnpackWeights", b"Lce", b"", b"larq_engine", b"DELEGATE", b"TFLite_Detection_PostProcess",
     b"Convolution2DTransposeBias", b"MaxPoolingWithArgmax2D", b"FlexRelu",
 )  # fmt: skip

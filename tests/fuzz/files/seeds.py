@@ -301,6 +301,17 @@ def _quantized() -> bytes:
     return builder.finish([x], [scores, bits])
 
 
+def _product() -> bytes:
+    """Builds the product of two matrices that are both computed."""
+    builder = ModelBuilder()
+    x, y = builder.tensor((2, 5, 40)), builder.tensor((2, 6, 40))
+    sides = [add_quantize(builder, x, (2, 5, 40)), add_quantize(builder, y, (2, 6, 40))]
+    values = builder.constant(np.array([[1, 0], [1, -1]], _F))
+    product = builder.tensor((2, 5, 6))
+    builder.custom("LceBmatmul", [*sides, values], [product], {"depth": 40})
+    return builder.finish([x, y], [product])
+
+
 def _sparse() -> bytes:
     builder = ModelBuilder()
     x, y = builder.tensor((1, 4)), builder.tensor((1, 4))
@@ -353,7 +364,8 @@ def _two_signatures() -> bytes:
 _OWN = [
     _convolutions, _groups, _open_size, _pool, _bits_and_back, _int8_bits, _fused,
     _unpacked_weights, _weights_read_as_bits, _int8_image, _int8_weights_read_as_bits, _branches,
-    _loop, _state, _recurrent, _lookup, _quantized, _sparse, _shape_from_data, _two_signatures,
+    _loop, _state, _recurrent, _lookup, _quantized, _product, _sparse, _shape_from_data,
+    _two_signatures,
 ]  # fmt: skip
 
 
