@@ -1,6 +1,10 @@
 """Binary transformers: dense layers of signs, and attention of bits (BiT, BiBERT, BinaryViT)."""
 
 import io
+import os
+import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -8,6 +12,7 @@ import torch
 from torch import nn
 
 import larq_engine
+from tests.examples.digits_doors import ROOT
 
 _TOKENS, _WIDTH, _HEADS, _CLASSES = 16, 64, 2, 10
 _INPUTS = 5
@@ -101,3 +106,19 @@ def _check(network, converted, host):
     got = larq_engine.Interpreter(converted, host=host).predict(x.numpy())
     off = np.abs(got - expected).max(axis=1) / np.abs(expected).max()
     assert np.count_nonzero(off > 1e-4) <= 1, off
+
+
+def test_the_example_learns_and_its_file_answers_the_same(tmp_path):
+    pytest.importorskip("sklearn", reason="scikit-learn, for its digits, is not installed here")
+    done = subprocess.run(
+        [sys.executable, ROOT / "examples" / "transformer.py", "--epochs", "5"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    floats, theirs, ours, same = map(float, re.findall(r"([\d.]+)%", done.stdout)[:4])
+    assert min(floats, theirs, ours) > 60, "ten digits: one in ten by chance"
+    assert same > 99
+    assert "18 layers: 16 binary, 2 float" in done.stdout
