@@ -44,7 +44,7 @@ Resolver Register() {
 TEST(RegisterOps, EveryNameOfTheOperators) {
   EXPECT_EQ(Register().names,
             (std::vector<std::string>{"LceQuantize", "LceDequantize", "LceBconv2d", "LceBConv2d",
-                                      "LceBMaxPool2d", "LceUnpackWeights"}));
+                                      "LceBMaxPool2d", "LceBmatmul", "LceUnpackWeights"}));
 }
 
 TEST(RegisterOps, NoResolverIsAnErrorThatFitsAnyBuffer) {
