@@ -74,10 +74,10 @@ class Chain:
         dtype: Any,
         options: dict[str, Any],
         *,
-        reads_last: bool = True,
+        sides: int = 1,
     ) -> "Chain":
         name = f"{op}{len(self.options)}"
-        inputs = [self.last] if reads_last else []
+        inputs = [self.last] * sides
         for role, array in constants.items():
             known = array is not None
             inputs.append(self.builder.constant(array, name=f"{name}/{role}") if known else ABSENT)
@@ -114,13 +114,18 @@ class Chain:
         sizes = dict.fromkeys(("filter_height", "filter_width", "stride_height", "stride_width"), 2)
         return self._add("LceBMaxPool2d", {}, (1, 3, 3, 2), np.int32, {"padding": 0, **sizes})
 
+    def square(self) -> "Chain":
+        values: dict[str, np.ndarray | None] = {"values": np.ones((2, 2), np.float32)}
+        options = {"depth": self.channels}
+        return self._add("LceBmatmul", values, (1, 5, 5, 5), np.float32, options, sides=2)
+
     def weights(self, dtype: Any = np.float32) -> "Chain":
         constants: dict[str, np.ndarray | None] = {
             "bits": np.zeros(9, np.int32),
             "scale": np.ones(6, np.float32),
         }
         shape = (6, 3, 3, 5)
-        return self._add("LceUnpackWeights", constants, shape, dtype, {"axis": 0}, reads_last=False)
+        return self._add("LceUnpackWeights", constants, shape, dtype, {"axis": 0}, sides=0)
 
     def set_options(self, operator: int, content: bytes) -> None:
         self.builder.graph.operators[operator].customOptions = np.frombuffer(content, np.uint8)
@@ -146,6 +151,7 @@ BASES: dict[str, Callable[[], Chain]] = {
     "conv_two_bits": lambda: Chain().quantize(2).conv(bits_in=2, bits_weights=3),
     "conv_two_bits_of_32": lambda: Chain(channels=32).quantize(2).conv(bits_in=2),
     "pool": lambda: Chain().quantize().pool(),
+    "square": lambda: Chain().quantize().square(),
     "weights": lambda: Chain().quantize().weights(),
     "weights_int8": lambda: Chain().quantize().weights(np.int8),
 }

@@ -65,6 +65,8 @@ def random_floats(seed: int, *shapes) -> list[np.ndarray]:
         ((2, 4, 64, 64), (2, 4, 64, 64)),
         ((3, 17, 197), (3, 65, 197)),
         ((1, 2, 3, 7, 1000), (1, 2, 3, 9, 1000)),
+        ((3, 130, 70), (3, 9, 70)),  # threads share the rows of a matrix
+        ((200, 33), (9, 33)),
     ],
 )
 def test_products_of_signs_in_a_host_and_alone(left, right, kernel):
@@ -137,6 +139,7 @@ def test_a_batch_runs_at_once():
         ({"words": 3}, "expected 2 words for a depth of 40, got shape"),
         ({"values": (SIGNS,)}, r"expected shape \[2, 2\], got \[1, 2\]"),
         ({"values": (SIGNS, (1.0, np.inf))}, "expected finite numbers, got inf"),
+        ({"values": ((3e20, 0.0), (3e20, -3e20))}, "expected numbers whose products add up to"),
         ({"values": (SIGNS, (np.nan, 1.0))}, "expected finite numbers, got -?nan"),
     ],
 )

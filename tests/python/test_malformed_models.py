@@ -55,7 +55,7 @@ def _refusal_of_options(box: CrashBox, base: str, options: dict[str, Any] | byte
     ("base", "key"),
     [
         (base, key)
-        for base in ("conv", "conv_with_pads", "conv_two_bits", "pool", "weights")
+        for base in ("conv", "conv_with_pads", "conv_two_bits", "pool", "square", "weights")
         for key in BASES[base]().options[1]
     ],
 )

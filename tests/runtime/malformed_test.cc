@@ -38,6 +38,7 @@ ModelBuilder PlanesConv() {
   return Quantize(kTfLiteFloat32, 2).AddConv({.filters = 6, .bits_in = 2, .bits_weights = 3});
 }
 ModelBuilder Pool() { return Quantize().AddPool({}); }
+ModelBuilder Square() { return Quantize().AddSquare(40); }
 ModelBuilder Weights(TfLiteType type = kTfLiteFloat32) {
   return Quantize().AddUnpackWeights({6, 3, 3, 5}, 0, 6, type);  // 270 weights in 9 words
 }
@@ -60,6 +61,7 @@ const std::map<std::string, ModelBuilder (*)()> kBases = {
     {"conv_two_bits_of_32",
      [] { return Quantize(kTfLiteFloat32, 2, 32).AddConv({.filters = 6, .bits_in = 2}); }},
     {"pool", Pool},
+    {"square", Square},
     {"weights", [] { return Weights(); }},
     {"weights_int8", [] { return Weights(kTfLiteInt8); }},
 };
@@ -204,6 +206,8 @@ TEST(Malformed, ConvOptionsWithBits) {
 TEST(Malformed, PoolOptions) {
   ExpectOptionErrors(Pool(), "LceBMaxPool2d 'LceBMaxPool2d1' (#1): ");
 }
+
+TEST(Malformed, SquareOptions) { ExpectOptionErrors(Square(), "LceBmatmul 'LceBmatmul1' (#1): "); }
 
 TEST(Malformed, WeightsOptions) {
   ExpectOptionErrors(Weights(), "LceUnpackWeights 'LceUnpackWeights1' (#1): ");

@@ -12,8 +12,9 @@
 namespace larq_engine {
 namespace {
 
-// Rows that a thread gets at least, if there are fewer matrices than threads: each thread packs the
-// right matrix for itself, which takes as long as the products of some rows.
+// Rows that a thread gets at least, if there are fewer matrices than threads. Each thread packs the
+// right matrix for itself, so that fewer rows would be packed for more than they are multiplied;
+// the number was not measured.
 constexpr int64_t kRowsOfBlock = 64;
 
 const BgemmRow& ChooseRow(const BgemmShape& shape, const std::string& kernel) {

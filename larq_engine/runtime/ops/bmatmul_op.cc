@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include "larq_engine/kernels/common/bconv2d_spec.h"
@@ -58,6 +59,14 @@ BmatmulOp BmatmulOp::Read(const OpInfo& op) {
   const double a = (double{left_plus} - left_minus) / 2, b = (double{left_plus} + left_minus) / 2;
   const double c = (double{right_plus} - right_minus) / 2;
   const double d = (double{right_plus} + right_minus) / 2;
+  // Each sum of `depth` values is at most as large as this one, which float32 must hold.
+  const double largest =
+      (std::abs(a) + std::abs(b)) * (std::abs(c) + std::abs(d)) * static_cast<double>(depth);
+  if (largest > std::numeric_limits<float>::max()) {
+    throw OpError("values '" + op.inputs[2].name + "': expected numbers whose products add up to " +
+                  "numbers of float32, got larger ones for a depth of " + std::to_string(depth) +
+                  "; re-convert the model");
+  }
   return {.spec = {.depth = depth,
                    .of_dot = static_cast<float>(a * c),
                    .of_left = static_cast<float>(a * d),
