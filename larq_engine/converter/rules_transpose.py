@@ -93,6 +93,8 @@ def turn_before_reshape(op: Op, graph: Graph, options: Options) -> list[Op] | No
     exchanges = rank >= 2 and order.tolist() == [*range(rank - 2), rank - 1, rank - 2]
     if matrices is None or find_transpose(matrices) is None or not exchanges:
         return None
+    if len(matrices.shape) < 3 or len(x.shape) < 3 or _has_open_sizes(matrices, x, op.output):
+        return None
     if not graph.only_use(x) or matrices.shape[-2:] != x.shape[-2:]:
         return None
     last = len(matrices.shape) - 1
@@ -143,8 +145,7 @@ def _sink_below_reshape(op: Op) -> list[Op] | None:
     if found is None or op.inputs[0] is None or not _is_per_tensor(output):
         return None
     (x, order), before, after = found, op.inputs[0].shape, output.shape
-    is_open = [t.signature is not None and -1 in t.signature[1:] for t in (x, output)]
-    if any(is_open) or order[0] != 0 or not after or before[0] != after[0]:
+    if _has_open_sizes(x, output) or order[0] != 0 or not after or before[0] != after[0]:
         return None
     # The first dimension stays first, even if its size is 1.
     old = [axis for axis, size in enumerate(before) if size != 1 or axis == 0]
@@ -160,6 +161,11 @@ def _sink_below_reshape(op: Op) -> list[Op] | None:
     if np.array_equal(turned, np.arange(len(turned))):
         return [replace(reshaped, outputs=[output])]
     return [reshaped, lce_ops.transpose(inner, turned, output)]
+
+
+def _has_open_sizes(*tensors: Tensor) -> bool:
+    """Tells whether a size after the first is open, so that the shape has a placeholder there."""
+    return any(-1 in (tensor.signature or ())[1:] for tensor in tensors)
 
 
 def _turned_back(output: Tensor, order: Array) -> Tensor:
