@@ -51,7 +51,7 @@ class LayerReport:
         became: "binary" (multiplied as bits, one or a few of each value), "weights only" (binary
             weights stored as bits, float arithmetic), "int8", "float".
         input_bits: Bits of an input value, 1 for signs.
-        weight_bits: Bits of a weight in the file.
+        weight_bits: Bits of a weight in the file; of the other value if that is computed, too.
         output_bits: Bits of an output value: 1 if the operator also computes the next layer's sign.
         bytes_before: Bytes of the weights in the model that was given.
         bytes_after: Bytes of the weights in the file.

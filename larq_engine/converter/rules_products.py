@@ -10,7 +10,7 @@ import numpy as np
 
 from larq_engine.converter import lce_ops
 from larq_engine.converter.bits import make_bits
-from larq_engine.converter.graph import FloatLayer, Graph, Op, Tensor
+from larq_engine.converter.graph import Array, FloatLayer, Graph, Op, Tensor
 from larq_engine.converter.options import Options
 from larq_engine.converter.signs import Binary, Moved, NotBinary, find_binary
 
@@ -21,6 +21,12 @@ class _Product:
 
     left: Binary
     right: Binary
+
+    @property
+    def values(self) -> Array:
+        """Returns the numbers that bits 0 and 1 stand for, on the left and on the right."""
+        sides = (self.left, self.right)
+        return np.array([[x.beta + x.alpha, x.beta - x.alpha] for x in sides], np.float32)
 
 
 def is_product(op: Op) -> bool:
@@ -37,9 +43,10 @@ def find_product(op: Op, options: Options) -> _Product | NotBinary:
             "LCE and XMOS's tools have no product of two computed matrices",
             "convert with compatibility='larq_engine'",
         )
-    if len(left.shape) < 2 or left.shape[:-2] != right.shape[:-2]:
+    shapes = [side.signature or side.shape for side in (left, right)]
+    if len(left.shape) < 2 or shapes[0][:-2] != shapes[1][:-2]:
         return NotBinary(
-            f"it multiplies matrices of the shapes {left.shape} and {right.shape}",
+            f"it multiplies matrices of the shapes {shapes[0]} and {shapes[1]}",
             "give both sides equally many matrices",
         )
     sides = []
@@ -48,7 +55,18 @@ def find_product(op: Op, options: Options) -> _Product | NotBinary:
         if isinstance(found, NotBinary):
             return found
         sides.append(_turn(found) if is_turned else found)
-    return _Product(*sides)
+    product = _Product(*sides)
+    depths = [(side.tensor.signature or side.tensor.shape)[-1] for side in sides]
+    if -1 in depths:
+        return NotBinary(
+            "how many products it sums up is known only when the model runs",
+            "give the model a fixed input shape",
+        )
+    with np.errstate(over="ignore"):
+        largest = np.prod(np.abs(product.values).max(axis=1)) * np.float32(depths[0])
+    if not np.isfinite(largest):
+        return NotBinary("float32 does not hold the sums of its products", "use smaller values")
+    return product
 
 
 def _turn(binary: Binary) -> Binary:
@@ -70,10 +88,9 @@ def multiply_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
         return None
     left, ops = make_bits(found.left, found.left.tensor.shape, options)
     right, more = make_bits(found.right, found.right.tensor.shape, options)
-    values = [[x.beta + x.alpha, x.beta - x.alpha] for x in (found.left, found.right)]
     product = Op(
         "LceBmatmul",
-        [left, right, lce_ops.constant(np.array(values, np.float32))],
+        [left, right, lce_ops.constant(found.values)],
         [op.output],
         {"depth": found.left.tensor.shape[-1]},
         custom=True,

@@ -2,8 +2,18 @@
 
 import numpy as np
 import pytest
+from ai_edge_litert.interpreter import Interpreter as StockInterpreter
 
-from tests.converter.graphs import Net, Value, convert, convert_and_compare, edges
+import larq_engine
+from tests.converter.graphs import (
+    Net,
+    Value,
+    convert,
+    convert_and_compare,
+    edges,
+    run_stock,
+    steps,
+)
 
 
 def _steps(net: Net, x: Value) -> Value:
@@ -104,3 +114,89 @@ def test_lce_has_no_such_operator(net):
     converted = convert(net.finish(result), compatibility="lce")
     assert "BATCH_MATMUL" in converted.kinds
     assert "no product of two computed matrices" in converted.reason
+
+
+def _finish(net: Net, output: Value, *signatures) -> bytes:
+    """Declares the open sizes of all tensors that have one of these shapes but for open sizes."""
+    for tensor in net.builder.graph.tensors:
+        for signature in signatures:
+            if tuple(tensor.shape) == tuple(max(size, 1) for size in signature):
+                tensor.shapeSignature = np.array(signature, np.int32)
+    return net.finish(output)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "reason"),
+    [
+        # LiteRT broadcasts a batch to the other side's single matrix.
+        (
+            (-1, 4, 40),
+            (1, 40, 5),
+            "it multiplies matrices of the shapes (-1, 4, 40) and (1, 40, 5)",
+        ),
+        ((2, 4, -1), (2, -1, 5), "how many products it sums up is known only when the model runs"),
+    ],
+)
+def test_open_sizes_that_stay_float(net, left, right, reason):
+    x, y = (net.input(*[max(size, 1) for size in s], signature=s) for s in (left, right))
+    shape = [max(size, 1) for size in (*left[:-1], right[-1])]
+    product = net.op("BATCH_MATMUL", net.sign(x), net.sign(y), shape=shape)
+    converted = convert(_finish(net, product, left, right))
+    assert "LceBmatmul" not in converted.kinds
+    assert converted.reason == reason
+
+
+def test_an_open_batch_on_both_sides(net, rng):
+    x, y = (net.input(1, *s, signature=(-1, *s)) for s in ((4, 40), (40, 5)))
+    product = net.op("BATCH_MATMUL", net.sign(x), net.sign(y), shape=(1, 4, 5))
+    content = _finish(net, product, (-1, 4, 40), (-1, 40, 5), (-1, 4, 5))
+    converted = convert(content)
+    assert "LceBmatmul" in converted.kinds
+    inputs = [edges(rng, 3, 4, 40), edges(rng, 3, 40, 5)]
+    interpreter = larq_engine.Interpreter(converted.content)
+    interpreter.resize([x.shape for x in inputs])
+    (expected,) = run_stock(content, inputs, batch=3)
+    np.testing.assert_array_equal(interpreter.predict(inputs), expected)
+
+
+def test_values_that_float32_cannot_add_up(net, rng):
+    x, y = net.input(2, 40), net.input(40, 3)
+    large = np.float32(2.0**64)
+    result = _product(net, net.op("MUL", _steps(net, x), large), net.op("MUL", net.sign(y), large))
+    converted = convert(net.finish(result))
+    assert converted.reason == "float32 does not hold the sums of its products"
+
+
+@pytest.mark.parametrize(
+    ("signature", "order", "target", "sizes"),
+    [
+        ((-1, 1, 8), (1, 0, 2), (-1, 1, 8), (3, 1, 8)),
+        ((1, 16, -1), (0, 2, 1), (-1, 1, 16), (1, 16, 5)),
+    ],
+)
+def test_open_sizes_between_transposes(net, signature, order, target, sizes, rng):
+    """A size of 1 may only stand for an open one, which the reshape moves."""
+    x = net.input(*[max(size, 1) for size in signature], signature=signature)
+    turned = net.transpose(x, *order)
+    fixed = [max(size, 1) for size in target]
+    y = net.op("RESHAPE", turned, np.array(target, np.int32), shape=fixed, newShape=target)
+    y = net.transpose(y, 0, 2, 1)
+    tensors = net.builder.graph.tensors
+    tensors[turned.number].shapeSignature = np.array([signature[axis] for axis in order], np.int32)
+    content = net.finish(y)
+    data = steps(rng, *sizes)
+    expected = _run_stock_at(content, data)
+    ours = larq_engine.Interpreter(convert(content).content)
+    ours.resize([sizes])
+    np.testing.assert_array_equal(ours.predict(data), expected)
+
+
+def _run_stock_at(content: bytes, data: np.ndarray) -> np.ndarray:
+    """Returns what LiteRT computes of one input of another size."""
+    interpreter = StockInterpreter(model_content=content)
+    (row,), (output,) = interpreter.get_input_details(), interpreter.get_output_details()
+    interpreter.resize_tensor_input(row["index"], data.shape)
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(row["index"], data)
+    interpreter.invoke()
+    return interpreter.get_tensor(output["index"])
