@@ -23,6 +23,7 @@ def verify(graph: Graph, after: str) -> None:
             _expect(not tensor.is_constant, after, op, f"writes the constant '{tensor.name}'")
             made.add(id(tensor))
         if lce_ops.is_ours(op):
+            _check_form(op, after)
             _LEGAL[op.kind](op, after)
         if op.kind == "RESHAPE" and op.extra is None:
             # This one was made by a rule. In a file, sizes known only at run time may be any
@@ -37,6 +38,28 @@ def verify(graph: Graph, after: str) -> None:
 def _expect(legal: bool, after: str, op: Op, problem: str) -> None:
     if not legal:
         raise AssertionError(f"after {after}: {op.kind} '{op.name}': {problem}")
+
+
+# For our operators with one number of inputs: this number, how many of the first must be there, and
+# keys that options must have.
+_FORMS: dict[str, tuple[int, int, tuple[str, ...]]] = {
+    "LceBMaxPool2d": (1, 1, ()),
+    "LceBconv2d": (5, 2, ("channels_in", "stride_height", "stride_width")),
+    "LceBmatmul": (3, 3, ("depth",)),
+    "LceDequantize": (1, 1, ()),
+    "LceUnpackWeights": (2, 2, ("axis",)),
+}
+
+
+def _check_form(op: Op, after: str) -> None:
+    """Checks what the checks of single operators rely on."""
+    count, needed, keys = _FORMS.get(op.kind, (len(op.inputs), 1, ()))
+    there = [tensor is not None for tensor in op.inputs]
+    _expect(len(there) == count, after, op, "wrong number of inputs")
+    _expect(len(there) >= needed and all(there[:needed]), after, op, "wrong input")
+    options = op.options if isinstance(op.options, dict) else {}
+    for key in keys:
+        _expect(key in options, after, op, f"no option '{key}'")
 
 
 # Types of which signs are taken, and types that bits become again.
@@ -118,6 +141,7 @@ def _product(op: Op, after: str) -> None:
     left, right, values = op.inputs
     assert left is not None and right is not None and values is not None
     words = lce_ops.words(op.options["depth"])
+    _expect(len(left.shape) == len(right.shape) >= 2, after, op, "wrong number of dimensions")
     _expect(left.dtype == right.dtype == "INT32", after, op, "wrong input")
     _expect(left.shape[-1:] == right.shape[-1:] == (words,), after, op, "wrong depth")
     _expect(values.shape == (2, 2) and values.is_constant, after, op, "wrong values")

@@ -132,6 +132,10 @@ def _reshape_to(shape: tuple[int, ...]) -> Callable[[Graph], None]:
     return change
 
 
+def _lose_option(op: int, key: str) -> Callable[[Graph], None]:
+    return lambda graph: graph.ops[op].options.pop(key)
+
+
 def test_legal_reshape():
     graph = _graph()
     _reshape_to((4, 7))(graph)
@@ -166,6 +170,8 @@ _BROKEN: dict[str, tuple[Callable[[Graph], None], str]] = {
     "reshaped to less": (_reshape_to((2, 7)), "RESHAPE .* wrong output"),
     "pools floats": (_floats_to_pool, "LceBMaxPool2d .* wrong shape or type"),
     "pools to floats": (_set(2, dtype="FLOAT32"), "LceBMaxPool2d .* wrong shape or type"),
+    "no image": (lambda graph: _new_input(graph, 1, 0, None), "LceBconv2d .* wrong input"),
+    "no channels_in": (_lose_option(1, "channels_in"), "LceBconv2d .* no option 'channels_in'"),
     "pools to fewer words": (_set(2, shape=(1, 2, 2, 1)), "LceBMaxPool2d .* wrong shape or type"),
 }
 
@@ -176,6 +182,41 @@ def test_broken_graph(case):
     graph = _graph()
     change(graph)
     with pytest.raises(AssertionError, match=f"^after a rule: .*{text}"):
+        verify(graph, "a rule")
+
+
+def _product_graph() -> Graph:
+    builder = ModelBuilder()
+    x, y = builder.tensor((3, 5, 40)), builder.tensor((3, 6, 40))
+    sides = [add_quantize(builder, x, (3, 5, 40)), add_quantize(builder, y, (3, 6, 40))]
+    values = builder.constant(np.array([[1, -1], [1, -1]], np.float32))
+    product = builder.tensor((3, 5, 6))
+    builder.custom("LceBmatmul", [*sides, values], [product], {"depth": 40})
+    return schema.read(builder.finish([x, y], [product])).graphs[0]
+
+
+def _lose_values(graph: Graph) -> None:
+    _new_input(graph, 2, 2, None)
+    graph.ops[2].inputs.pop()
+
+
+_BROKEN_PRODUCTS: dict[str, tuple[Callable[[Graph], object], str]] = {
+    "no values": (_lose_values, "wrong number of inputs"),
+    "no side": (lambda graph: _new_input(graph, 2, 1, None), "wrong input"),
+    "no depth": (_lose_option(2, "depth"), "no option 'depth'"),
+    "another depth": (lambda graph: graph.ops[2].options.update(depth=65), "wrong depth"),
+    "too few columns": (_set(2, shape=(3, 5, 5)), "wrong output"),
+    "too few matrices": (_set(2, shape=(2, 5, 6)), "wrong output"),
+}
+
+
+@pytest.mark.parametrize("case", _BROKEN_PRODUCTS)
+def test_broken_product(case):
+    change, text = _BROKEN_PRODUCTS[case]
+    graph = _product_graph()
+    verify(graph, "building")
+    change(graph)
+    with pytest.raises(AssertionError, match=f"^after a rule: LceBmatmul .*{text}"):
         verify(graph, "a rule")
 
 
