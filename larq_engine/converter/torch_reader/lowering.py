@@ -89,7 +89,7 @@ def lower(exported: Exported, channels_last: bool, slices: Mapping[str, Slice]) 
     return Lowered(
         schema.write(model),
         model,
-        {tensor: parts[0].name for tensor, parts in found.items() if len(parts) == 1},
+        _nodes_of_tensors(torch, found),
         channels_last,
         bool(unknown) or any(op.kind in ("GATHER", "GATHER_ND") for op in graph.ops),
     )
@@ -147,6 +147,25 @@ def _make_whole(torch: Any, graph_module: Any, steps: dict[str, Node], channels_
 
 def _nodes_in(name: str, steps: dict[str, Node]) -> list[Node]:
     return list(dict.fromkeys(steps[step] for step in _STEP.findall(name) if step in steps))
+
+
+def _nodes_of_tensors(torch: Any, found: dict[Tensor, list[Node]]) -> dict[Tensor, str]:
+    """Returns the nodes whose results tensors are, by name, where it is known.
+
+    A comparison that has changed places with a reshape has the reshape's name, too. Its result is
+    the only one of truth values.
+    """
+    names = {}
+    for tensor, parts in found.items():
+        if len(parts) > 1 and tensor.dtype == "BOOL":
+            parts = [node for node in parts if _dtype(node) is torch.bool]
+        if len(parts) == 1:
+            names[tensor] = parts[0].name
+    return names
+
+
+def _dtype(node: Node) -> Any:
+    return getattr(node.meta.get("val"), "dtype", None)
 
 
 def _slices(
