@@ -194,6 +194,8 @@ class EngineModel:
         return bool(self._views)
 
     def resize(self, number: int, shape: Sequence[int]) -> None:
+        if any(not -(2**31) <= size < 2**31 for size in shape):  # ctypes would cut them off
+            raise ValueError(f"resize: expected sizes of 32 bits, got {list(shape)}")
         self._try("resize", number, (ctypes.c_int * len(shape))(*shape), len(shape))
 
     def allocate(self) -> None:

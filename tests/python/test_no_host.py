@@ -178,6 +178,8 @@ def test_sizes_that_do_not_fit():
     interpreter = _open(_adds_one(signature=(-1, 2)))
     with pytest.raises(ValueError, match=r"at least 0, got \[-1, 2\]"):
         interpreter.resize_tensor_input(0, (-1, 2))
+    with pytest.raises(ValueError, match=r"sizes of 32 bits, got \[4294967298, 2\]"):
+        interpreter.resize_tensor_input(0, (2**32 + 2, 2))
     with pytest.raises(ValueError, match="one of the inputs"):
         interpreter.resize_tensor_input(2, (1, 2))
     with pytest.raises(ValueError, match=re.escape("the open ones of [-1, 2], got [1, 3]")):
