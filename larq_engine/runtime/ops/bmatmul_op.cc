@@ -38,7 +38,13 @@ Values ReadValues(const TensorInfo& tensor) {
 }
 
 void CheckWords(const TensorShape& side, int64_t depth) {
-  CheckBitChannels(side, depth);
+  CheckBits(side, 1);
+  if (side.channels != 0 && side.channels != depth) {
+    throw OpError("input: expected a depth of " + std::to_string(depth) + ", got " +
+                  std::to_string(side.channels) +
+                  "; resize the inputs to the sizes that the model was converted for, or convert "
+                  "it for others");
+  }
   const size_t words = WordsFor(static_cast<size_t>(depth));
   if (side.dims.back() == static_cast<int>(words)) return;
   throw OpError("input: expected " + std::to_string(words) + " words for a depth of " +
