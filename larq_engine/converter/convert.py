@@ -29,7 +29,7 @@ from larq_engine.converter.rules_lce import pad_as_same, unpack_weights
 from larq_engine.converter.rules_pads import pad_with_zero
 from larq_engine.converter.rules_parts import add_to_part
 from larq_engine.converter.rules_pool import average_first, give_to_pooled_layer, pool_first
-from larq_engine.converter.rules_products import multiply_bits
+from larq_engine.converter.rules_products import PRODUCTS, multiply_bits
 from larq_engine.converter.rules_reshape import (
     SINKING,
     drop_reshape,
@@ -84,7 +84,7 @@ _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
     },
     _SINK_TRANSPOSES | {join_clamp: ("SELECT", "SELECT_V2")},
     {lift_transpose: ("TRANSPOSE",), turn_weights: ("FULLY_CONNECTED",)},
-    {binarize_layer: KINDS, multiply_bits: ("BATCH_MATMUL",), centre_layer: KINDS},
+    {binarize_layer: KINDS, multiply_bits: PRODUCTS, centre_layer: KINDS},
     {binarize_output: ("SIGN", "SELECT", "SELECT_V2", "ADD", "SUB")},
     _SINK_TRANSPOSES | {turn_before_reshape: ("TRANSPOSE",), join_prelu: ("ADD", "SUB")},
     {

@@ -8,16 +8,18 @@ from larq_engine.converter.weights import channel_axis
 
 
 def count_macs(op: Op) -> int:
-    """Returns the products of an operator with weights, and 0 for any other.
+    """Returns the products of an operator with weights or of bits, and 0 for any other.
 
     Raises:
         ValueError: The operator cannot have these inputs or options.
     """
     known = op.known.weights
-    if known is None:
+    if known is None and op.kind != "LceBmatmul":
         return 0
     if not op.outputs:
         raise ValueError(f"{op.kind}: expected an output, got none; re-convert the model")
+    if known is None:
+        return op.output.elements * _depth(op)
     sizes = _shape(op, 1)
     if is_ours(op):
         return _binary(op, sizes)
@@ -27,6 +29,16 @@ def count_macs(op: Op) -> int:
     first = len(sizes) - known.rank
     summed = (sizes[axis] for axis in range(first, len(sizes)) if axis != channels)
     return op.output.elements * math.prod(summed)
+
+
+def _depth(op: Op) -> int:
+    depth = op.options.get("depth") if isinstance(op.options, dict) else None
+    if not isinstance(depth, int) or depth < 1:
+        raise ValueError(
+            f"{op.kind} '{op.name}': expected a depth of 1 or more, got {depth}; re-convert the "
+            "model"
+        )
+    return depth
 
 
 def _shape(op: Op, position: int) -> tuple[int, ...]:

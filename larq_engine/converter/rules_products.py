@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from larq_engine.converter import lce_ops
+from larq_engine.converter.activations import fused_activation
 from larq_engine.converter.bits import make_bits
 from larq_engine.converter.graph import Array, FloatLayer, Graph, Op, Tensor
 from larq_engine.converter.options import Options
@@ -29,14 +30,45 @@ class _Product:
         return np.array([[x.beta + x.alpha, x.beta - x.alpha] for x in sides], np.float32)
 
 
+PRODUCTS = ("BATCH_MATMUL", "FULLY_CONNECTED")
+
+_USE_TWO_VALUES = (
+    "make it a sign of two values, 1 where x >= 0 and else -1, or 0 and 1 as in attention > limit; "
+    "masks come before that"
+)
+
+
 def is_product(op: Op) -> bool:
-    """Tells whether an operator multiplies two matrices that are both computed."""
-    return op.kind == "BATCH_MATMUL" and not any(x is None or x.is_constant for x in op.inputs)
+    """Tells whether an operator multiplies two matrices that are both computed.
+
+    PyTorch's exports write the product of two single matrices as a dense layer.
+    """
+    if op.kind not in PRODUCTS or not all(map(_is_computed, op.inputs[:2])):
+        return False
+    if op.kind == "BATCH_MATMUL":
+        return True
+    ranks = [len(x.shape) for x in (*op.inputs[:2], op.output) if x is not None]
+    return ranks == [2, 2, 2] and op.input(2) is None and not fused_activation(op)
+
+
+def _is_computed(tensor: Tensor | None) -> bool:
+    """Tells whether a tensor is no constant, whatever the type in which the file stores it."""
+    if tensor is None or tensor.is_constant:
+        return False
+    op = tensor.producer
+    return op is None or not all(x is None or x.is_constant for x in op.inputs)
+
+
+def _turned_sides(op: Op) -> tuple[bool, bool]:
+    """Tells which sides of a product have the values of a sum along their columns."""
+    if op.kind == "FULLY_CONNECTED":
+        return False, False
+    return op.options.adjX, not op.options.adjY
 
 
 def find_product(op: Op, options: Options) -> _Product | NotBinary:
     """Returns the sides of a product, or the reason why it stays in float."""
-    left, right = op.inputs
+    left, right = op.inputs[:2]
     assert left is not None and right is not None
     if options.for_lce or options.for_xcore:
         return NotBinary(
@@ -50,10 +82,10 @@ def find_product(op: Op, options: Options) -> _Product | NotBinary:
             "give both sides equally many matrices",
         )
     sides = []
-    for side, is_turned in ((left, op.options.adjX), (right, not op.options.adjY)):
+    for side, is_turned in zip((left, right), _turned_sides(op), strict=True):
         found = find_binary(side)
         if isinstance(found, NotBinary):
-            return found
+            return replace(found, remedy=_USE_TWO_VALUES)
         sides.append(_turn(found) if is_turned else found)
     product = _Product(*sides)
     depths = [(side.tensor.signature or side.tensor.shape)[-1] for side in sides]
@@ -82,7 +114,7 @@ def _turn(binary: Binary) -> Binary:
 
 
 def multiply_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """Makes an LceBmatmul of a BATCH_MATMUL of two values each."""
+    """Makes an LceBmatmul of a product of two matrices of two values each."""
     found = find_product(op, options) if is_product(op) else None
     if found is None or isinstance(found, NotBinary):
         return None

@@ -16,6 +16,7 @@ from larq_engine.converter.graph import Graph, Op, Tensor
 from larq_engine.converter.layers import KINDS, find_convolution
 from larq_engine.converter.not_negative import is_not_negative
 from larq_engine.converter.options import SignOfZero
+from larq_engine.converter.rules_products import is_product
 from larq_engine.converter.sign_values import find_sign_values
 from larq_engine.converter.signs import Binary, NotBinary, find_binary, scalar
 from larq_engine.converter.weights import scales
@@ -109,7 +110,10 @@ def _binary_but_for(sign: Tensor) -> Op | None:
             continue
         seen.add(tensor)
         for op in tensor.consumers:
-            if op.kind in KINDS and op.inputs[0] is tensor:
+            if is_product(op):
+                if not isinstance(find_binary(tensor), Binary) and _are_signs(op):
+                    return op
+            elif op.kind in KINDS and op.inputs[0] is tensor:
                 forms = find_convolution(op)
                 # The tensor may be another form of sign, without the third value.
                 if isinstance(forms, NotBinary) or isinstance(find_binary(tensor), Binary):
@@ -120,6 +124,24 @@ def _binary_but_for(sign: Tensor) -> Op | None:
             if op.known.moved is not None or scaled or op.kind == "NEG":
                 waiting.extend(op.outputs)
     return None
+
+
+def _are_signs(product: Op) -> bool:
+    """Tells whether both sides are signs, moved or scaled at most, of two values or of three."""
+    return all(x is not None and _is_of_sign(x) for x in product.inputs[:2])
+
+
+def _is_of_sign(tensor: Tensor) -> bool:
+    while not isinstance(find_binary(tensor), Binary):
+        op = tensor.producer
+        if op is None or op.kind == "SIGN":
+            return op is not None
+        scaled = op.kind in ("MUL", "DIV") and any(map(scalar, op.inputs))
+        values = [x for x in op.inputs if x is not None and not x.is_constant]
+        if not (op.known.moved is not None or scaled or op.kind == "NEG") or len(values) != 1:
+            return False
+        (tensor,) = values
+    return True
 
 
 def third_value_error(sign: PlainSign, got: str) -> ConversionError:

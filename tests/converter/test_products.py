@@ -5,6 +5,7 @@ import pytest
 from ai_edge_litert.interpreter import Interpreter as StockInterpreter
 
 import larq_engine
+from larq_engine.converter.macs import count_macs
 from tests.converter.graphs import (
     Net,
     Value,
@@ -78,6 +79,33 @@ def test_a_product_with_itself(net, rng):
     assert converted.kinds.count("LceBmatmul") == 1
 
 
+def test_two_single_matrices(net, rng):
+    """PyTorch's exports write `x @ y.T` of two matrices as a dense layer."""
+    x, y = net.input(5, 40), net.input(6, 40)
+    product = net.op("FULLY_CONNECTED", net.sign(x), net.sign(y), None, shape=(5, 6))
+    converted = convert_and_compare(
+        net, product, inputs=[edges(rng, *x.shape), edges(rng, *y.shape)]
+    )
+    assert converted.kinds.count("LceBmatmul") == 1
+    assert count_macs(converted.op("LceBmatmul")) == 5 * 6 * 40
+
+
+def test_a_dense_layer_of_computed_weights_with_more(net, rng):
+    """A bias or an activation is more than a product."""
+    x, y = net.input(5, 40), net.input(6, 40)
+    s, t = net.sign(x), net.sign(y)
+    outputs = [
+        net.op("FULLY_CONNECTED", s, t, np.ones(6, np.float32), shape=(5, 6)),
+        net.op("FULLY_CONNECTED", s, t, None, shape=(5, 6), fusedActivationFunction=1),
+    ]
+    inputs = [edges(rng, *x.shape), edges(rng, *y.shape)]
+    converted = convert_and_compare(net, *outputs, inputs=inputs)
+    assert converted.kinds.count("FULLY_CONNECTED") == 2
+    assert {layer.reason for layer in converted.layers} == {
+        "its weights are computed when the model runs"
+    }
+
+
 def test_heads(net, rng):
     """The transposes of heads meet those of the product, as PyTorch's exports have them."""
     x, y = net.input(2, 6, 64), net.input(2, 6, 64)
@@ -103,6 +131,7 @@ def test_what_stays_float(net, rng):
     converted = convert_and_compare(net, *outputs, inputs=inputs)
     assert converted.kinds.count("BATCH_MATMUL") == 3
     reasons = [layer.reason for layer in converted.layers]
+    assert "as in attention > limit" in converted.layers[0].remedy
     assert "'input_1' is an input of the model" in reasons[0]
     assert "'input_0' is an input of the model" in reasons[1]
     assert reasons[2] == "it multiplies matrices of the shapes (2, 4, 40) and (40, 4)"

@@ -108,6 +108,40 @@ def _check(network, converted, host):
     assert np.count_nonzero(off > 1e-4) <= 1, off
 
 
+class _Heads(nn.Module):
+    """Attention without softmax, to scaled signs: scores that are 0 depend on rounding."""
+
+    def __init__(self, sign, scale) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(_WIDTH, _WIDTH) for _ in range(3))
+        self.sign, self.scale = sign, scale
+
+    def forward(self, x):
+        query, key, value = (
+            (self.scale * self.sign(layer(x))).view(-1, _TOKENS, _HEADS, 32).transpose(1, 2)
+            for layer in self.layers
+        )
+        return ((query @ key.transpose(-1, -2) > 0).float() @ value).transpose(1, 2)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.37])
+def test_comparisons_of_whole_numbers(scale):
+    torch.manual_seed(0)
+    network = _Heads(_sign, scale).eval()
+    converted = larq_engine.convert_torch(network, torch.randn(1, _TOKENS, _WIDTH))
+    assert converted.report.count("binary") == 2
+    assert "4 signs and 1 output agree" in converted.report.self_check
+
+
+def test_a_plain_sign_has_a_third_value():
+    network = _Heads(torch.sign, 1.0).eval()
+    x = torch.randn(1, _TOKENS, _WIDTH)
+    with pytest.raises(larq_engine.ConversionError, match="the sign of 0 is 0"):
+        larq_engine.convert_torch(network, x)
+    converted = larq_engine.convert_torch(network, x, sign_of_zero="+1")
+    assert converted.report.count("binary") == 2
+
+
 def test_the_example_learns_and_its_file_answers_the_same(tmp_path):
     pytest.importorskip("sklearn", reason="scikit-learn, for its digits, is not installed here")
     done = subprocess.run(
