@@ -30,7 +30,7 @@ class BatchMatmulStep : public Step {
     const std::vector<int>& left = inputs[0].dims;
     matrix_rows_ = output.dims[output.dims.size() - 2];
     columns_ = output.dims.back();
-    depth_ = op_.left_is_transposed ? left[left.size() - 2] : left.back();
+    depth_ = op_.Depth(left);
     product_.Resize({.rows = matrix_rows_,
                      .columns = columns_,
                      .depth = depth_,

@@ -92,7 +92,8 @@ void SegmentProfile::Append(const ProfiledSegment& segment, std::vector<StepProf
   }
   const auto macs = [&](size_t op) {
     const ProgramOp& counted = segment.program.op(op);
-    return Macs(*counted.op, segment.program.value(counted.output).shape);
+    return Macs(*counted.op, segment.program.InputShapes(counted),
+                segment.program.value(counted.output).shape);
   };
   for (size_t i = 0; i < segment.ops.size(); ++i) {
     const size_t index = segment.ops[i];

@@ -33,12 +33,14 @@ double ProductCycles(const Bconv2dOp& conv, const TensorShape& output, const Ste
 
 // With AVX-512 a row of 4096 floats to 4096 takes 0.168 ms (docs/lab.md). Other rows were
 // not measured; they are assumed to need twice as long.
-double SignedSumsCycles(const Op& dense, const TensorShape& output, const StepCpu& cpu) {
+double SignedSumsCycles(const SignedDenseOp& dense, const TensorShape& output, const StepCpu& cpu) {
   const Isa isa = SelectSignedSums(AllowedFeatures(cpu.features, cpu.kernel)).isa;
   const double macs_per_cycle = isa == Isa::kPortable   ? kReferenceMacsPerCycle
                                 : isa == Isa::kAvx512bw ? 32
                                                         : 16;
-  return static_cast<double>(Macs(dense, output)) / macs_per_cycle;
+  const double macs = static_cast<double>(CountElements(output.dims, output.dims.size())) *
+                      static_cast<double>(dense.shape.depth);
+  return macs / macs_per_cycle;
 }
 
 double FloatConvCycles(const FloatConv2dSpec& spec, int64_t pixels, const StepCpu& cpu) {
@@ -75,7 +77,9 @@ double StepSeconds(const Op& op, const TensorShape& output, size_t bytes, const 
     cycles =
         kExponentialCycles * static_cast<double>(CountElements(output.dims, output.dims.size()));
   }
-  if (std::holds_alternative<SignedDenseOp>(op)) cycles = SignedSumsCycles(op, output, cpu);
+  if (const auto* dense = std::get_if<SignedDenseOp>(&op)) {
+    cycles = SignedSumsCycles(*dense, output, cpu);
+  }
   const double seconds = cycles / kClock + static_cast<double>(bytes) / kBytesPerSecond;
   return seconds / cpu.threads;
 }

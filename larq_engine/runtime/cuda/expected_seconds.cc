@@ -136,7 +136,7 @@ class Expected {
     if (const auto* dense = std::get_if<SignedDenseOp>(op.op.get())) {
       return SignedDenseSeconds(*dense, PixelsOf(output), chip_);
     }
-    return static_cast<double>(Macs(*op.op, output)) /
+    return static_cast<double>(Macs(*op.op, program_.InputShapes(op), output)) /
            (kFloatMacsOfMultiprocessor * chip_.multiprocessors);
   }
 

@@ -155,7 +155,7 @@ void ShapedLaunches::AppendProfile(std::vector<StepProfile>& steps) const {
     row.layer = op.name.layer;
     row.node = op.name.node;
     row.device = executor_.device();
-    row.macs = Macs(*op.op, program_.value(op.output).shape);
+    row.macs = Macs(*op.op, program_.InputShapes(op), program_.value(op.output).shape);
     const PlannedChain& planned = chains_[chain_of_[index]];
     if (!planned.launches.empty()) row.kernel = cuda::RowOf(planned.launches[0].kernel).name;
     row.group = FirstOp(planned).name.node;

@@ -38,14 +38,17 @@ BatchMatmulOp BatchMatmulOp::Read(const OpInfo& op) {
           .right_is_transposed = op.builtin_options.file.transpose_right};
 }
 
+int BatchMatmulOp::Depth(const std::vector<int>& left) const {
+  return MatrixOf(left, left_is_transposed).columns;
+}
+
 TensorShape BatchMatmulOp::Shape(std::span<const TensorShape> inputs) const {
   const std::vector<int>& left = inputs[0].dims;
   const std::vector<int>& right = inputs[1].dims;
   CountElements(left, left.size());
   CountElements(right, right.size());
   const bool are_matrices = left.size() >= 2 && right.size() >= 2;
-  if (!are_matrices ||
-      MatrixOf(left, left_is_transposed).columns != MatrixOf(right, right_is_transposed).rows) {
+  if (!are_matrices || Depth(left) != MatrixOf(right, right_is_transposed).rows) {
     throw OpError("inputs: expected matrices whose product exists, got shapes " + DimsString(left) +
                   " and " + DimsString(right) + "; resize the model's inputs to shapes that fit");
   }

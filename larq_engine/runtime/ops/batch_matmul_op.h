@@ -20,6 +20,8 @@ struct BatchMatmulOp {
   static bool CanClaim(const OpInfo& op);
   static BatchMatmulOp Read(const OpInfo& op);
   std::vector<size_t> DataInputs() const { return {0, 1}; }
+  // Returns how many products a value of the result sums, by the shape of the left operand.
+  int Depth(const std::vector<int>& left) const;
   TensorShape Shape(std::span<const TensorShape> inputs) const;
 };
 

@@ -3,6 +3,16 @@
 #include "larq_engine/runtime/ops/tensor_info.h"
 
 namespace larq_engine {
+namespace {
+
+// Each pixel of the input meets every tap.
+int64_t TransposedMacs(const TransposedConv2dSpec& spec, const TensorShape& output) {
+  const WindowAxes window = spec.Over();
+  const int64_t pixels = output.dims[0] * window.height.out * window.width.out;
+  return CountProducts(CountProducts(pixels, spec.out_channels), spec.depth());
+}
+
+}  // namespace
 
 std::vector<size_t> DataInputs(const Op& op) {
   return std::visit(
@@ -17,13 +27,19 @@ TensorShape OutputShape(const Op& op, std::span<const TensorShape> inputs) {
   return std::visit([&](const auto& value) { return value.Shape(inputs); }, op);
 }
 
-int64_t Macs(const Op& op, const TensorShape& output) {
+int64_t Macs(const Op& op, std::span<const TensorShape> inputs, const TensorShape& output) {
   if (const auto* conv = std::get_if<Bconv2dOp>(&op)) return conv->Macs(output);
   const int64_t values = CountElements(output.dims, output.dims.size());
   if (const auto* conv = std::get_if<Conv2dOp>(&op))
     return CountProducts(values, conv->spec.depth());
   if (const auto* conv = std::get_if<Int8Conv2dOp>(&op))
     return CountProducts(values, conv->spec.depth());
+  if (const auto* conv = std::get_if<TransposedConv2dOp>(&op))
+    return TransposedMacs(conv->spec, output);
+  if (const auto* conv = std::get_if<Int8TransposedConv2dOp>(&op))
+    return TransposedMacs(conv->spec, output);
+  if (const auto* product = std::get_if<BatchMatmulOp>(&op))
+    return CountProducts(values, product->Depth(inputs[0].dims));
   if (const auto* dense = std::get_if<Int8DenseOp>(&op))
     return CountProducts(values, dense->shape.depth);
   if (const auto* product = std::get_if<BmatmulOp>(&op))

@@ -93,7 +93,7 @@ std::vector<size_t> DataInputs(const Op& op);
 TensorShape OutputShape(const Op& op, std::span<const TensorShape> inputs);
 
 // Counts the products of a layer in one run, whatever they are of; 0 for other operators.
-int64_t Macs(const Op& op, const TensorShape& output);
+int64_t Macs(const Op& op, std::span<const TensorShape> inputs, const TensorShape& output);
 
 }  // namespace larq_engine
 

@@ -191,7 +191,8 @@ TEST(Bconv2dStep, MacsAreThoseOfTheGroups) {
   op.options = options;
   for (const char* kernel : {"auto", "reference"}) {
     Made made("LceBconv2d", op, kernel);
-    EXPECT_EQ(Macs(made.op, made.Resize({2, 5, 6, 2})), 2 * 5 * 6 * 4 * 9 * 32);
+    const TensorShape input = {.dims = {2, 5, 6, 2}};
+    EXPECT_EQ(Macs(made.op, {&input, 1}, made.Resize(input.dims)), 2 * 5 * 6 * 4 * 9 * 32);
   }
 }
 
