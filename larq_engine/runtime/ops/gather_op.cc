@@ -45,7 +45,6 @@ Rows AlongAxis(const GatherOp& op, const std::vector<int>& data, const std::vect
   Rows rows{.shape = Part(data, 0, *axis),
             .elements = CountPart(data, *axis + 1, data.size()),
             .sizes = {data[*axis]},
-            .batches = CountPart(data, 0, batch_dims),
             .repeats = CountPart(data, batch_dims, *axis),
             .indices_of_batch = CountPart(indices, batch_dims, indices.size())};
   Append(Part(indices, batch_dims, indices.size()), rows.shape);

@@ -23,7 +23,6 @@ struct GatherOp {
     std::vector<int> shape;        // of the output
     int64_t elements = 1;          // of a row
     std::vector<int> sizes;        // dimensions that indices count, outermost first
-    int64_t batches = 1;           // the data and the indices have parts for each of them
     int64_t repeats = 1;           // parts of a batch's data that its indices are used for
     int64_t indices_of_batch = 1;  // rows of such a part of the output
   };
