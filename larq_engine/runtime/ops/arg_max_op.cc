@@ -50,7 +50,7 @@ size_t ArgMaxOp::AxisOf(const std::vector<int>& dims) const {
 }
 
 TensorShape ArgMaxOp::Shape(std::span<const TensorShape> inputs) const {
-  TensorShape shape = AsInput(inputs[0]);
+  TensorShape shape = CheckedShape(inputs[0].dims);
   shape.dims.erase(shape.dims.begin() + static_cast<std::ptrdiff_t>(AxisOf(shape.dims)));
   return shape;
 }

@@ -55,7 +55,7 @@ TensorShape BatchMatmulOp::Shape(std::span<const TensorShape> inputs) const {
   std::vector<int> dims = BroadcastShape(WithoutMatrix(left), WithoutMatrix(right));
   dims.push_back(MatrixOf(left, left_is_transposed).rows);
   dims.push_back(MatrixOf(right, right_is_transposed).columns);
-  return AsInput({.dims = dims});
+  return CheckedShape(dims);
 }
 
 }  // namespace larq_engine

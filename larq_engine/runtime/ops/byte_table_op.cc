@@ -105,7 +105,7 @@ ByteTableOp ByteTableOp::ReadTanh(const OpInfo& op) {
 }
 
 TensorShape ByteTableOp::Shape(std::span<const TensorShape> inputs) const {
-  return AsInput(inputs[0]);
+  return CheckedShape(inputs[0].dims);
 }
 
 }  // namespace larq_engine

@@ -29,7 +29,7 @@ BytesToFloatsOp BytesToFloatsOp::Read(const OpInfo& op, Form form) {
 }
 
 TensorShape BytesToFloatsOp::Shape(std::span<const TensorShape> inputs) const {
-  return AsInput(inputs[0]);
+  return CheckedShape(inputs[0].dims);
 }
 
 }  // namespace larq_engine

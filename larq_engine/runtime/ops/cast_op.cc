@@ -13,6 +13,8 @@ CastOp CastOp::Read(const OpInfo& op) {
   return {.from = ValueTypeOf(op.inputs[0]).value(), .to = ValueTypeOf(op.output).value()};
 }
 
-TensorShape CastOp::Shape(std::span<const TensorShape> inputs) const { return AsInput(inputs[0]); }
+TensorShape CastOp::Shape(std::span<const TensorShape> inputs) const {
+  return CheckedShape(inputs[0].dims);
+}
 
 }  // namespace larq_engine

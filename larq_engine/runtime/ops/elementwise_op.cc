@@ -94,7 +94,9 @@ bool ClampOp::CanClaim(const OpInfo& op) { return IsOpOfFloatData(op, 1); }
 
 ClampOp ClampOp::Read(const OpInfo&, Activation activation) { return {.activation = activation}; }
 
-TensorShape ClampOp::Shape(std::span<const TensorShape> inputs) const { return AsInput(inputs[0]); }
+TensorShape ClampOp::Shape(std::span<const TensorShape> inputs) const {
+  return CheckedShape(inputs[0].dims);
+}
 
 bool UnaryOp::CanClaim(const OpInfo& op) { return IsOpOfFloatData(op, 1); }
 
@@ -102,7 +104,9 @@ bool UnaryOp::IsHostsOnCpu(const OpInfo& op) { return op.inputs[0].dims.size() >
 
 UnaryOp UnaryOp::Read(const OpInfo&, Function function) { return {.function = function}; }
 
-TensorShape UnaryOp::Shape(std::span<const TensorShape> inputs) const { return AsInput(inputs[0]); }
+TensorShape UnaryOp::Shape(std::span<const TensorShape> inputs) const {
+  return CheckedShape(inputs[0].dims);
+}
 
 bool PreluOp::CanClaim(const OpInfo& op) {
   return IsOpOfFloatData(op, 2) && IsChannelConstant(op.inputs[1], op.inputs[0]);
@@ -117,7 +121,7 @@ TensorShape PreluOp::Shape(std::span<const TensorShape> inputs) const {
                   " channels, one for each slope, got shape " + DimsString(dims) +
                   "; resize the input to what the model takes");
   }
-  return AsInput(inputs[0]);
+  return CheckedShape(inputs[0].dims);
 }
 
 }  // namespace larq_engine

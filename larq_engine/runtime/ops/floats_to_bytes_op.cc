@@ -19,7 +19,7 @@ FloatsToBytesOp FloatsToBytesOp::Read(const OpInfo& op) {
 }
 
 TensorShape FloatsToBytesOp::Shape(std::span<const TensorShape> inputs) const {
-  return AsInput(inputs[0]);
+  return CheckedShape(inputs[0].dims);
 }
 
 }  // namespace larq_engine

@@ -21,7 +21,7 @@ FunctionOp FunctionOp::Read(const OpInfo& op, ValueFunction function) {
 }
 
 TensorShape FunctionOp::Shape(std::span<const TensorShape> inputs) const {
-  return AsInput(inputs[0]);
+  return CheckedShape(inputs[0].dims);
 }
 
 }  // namespace larq_engine

@@ -102,7 +102,7 @@ Rows GatherOp::Of(const std::vector<int>& data, const std::vector<int>& indices)
 }
 
 TensorShape GatherOp::Shape(std::span<const TensorShape> inputs) const {
-  return AsInput({.dims = Of(inputs[0].dims, inputs[1].dims).shape});
+  return CheckedShape(Of(inputs[0].dims, inputs[1].dims).shape);
 }
 
 }  // namespace larq_engine

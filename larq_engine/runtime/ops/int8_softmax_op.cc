@@ -24,7 +24,7 @@ Int8SoftmaxOp Int8SoftmaxOp::Read(const OpInfo& op) {
 
 TensorShape Int8SoftmaxOp::Shape(std::span<const TensorShape> inputs) const {
   CheckHasChannels(inputs[0].dims);
-  return AsInput(inputs[0]);
+  return CheckedShape(inputs[0].dims);
 }
 
 }  // namespace larq_engine

@@ -12,7 +12,7 @@ bool LogSoftmaxOp::CanClaim(const OpInfo& op) {
 
 TensorShape LogSoftmaxOp::Shape(std::span<const TensorShape> inputs) const {
   CheckHasChannels(inputs[0].dims);
-  return AsInput(inputs[0]);
+  return CheckedShape(inputs[0].dims);
 }
 
 }  // namespace larq_engine

@@ -120,9 +120,9 @@ std::vector<int> ReadInts(const TensorInfo& tensor) {
   return values;
 }
 
-TensorShape AsInput(const TensorShape& input) {
-  CountElements(input.dims, input.dims.size());
-  return {.dims = input.dims};
+TensorShape CheckedShape(const std::vector<int>& dims) {
+  CountElements(dims, dims.size());
+  return {.dims = dims};
 }
 
 int CheckedSize(int64_t size) {

@@ -51,8 +51,8 @@ std::vector<int> ReadInts(const TensorInfo& tensor);
 // Returns a computed size of a dimension. Throws OpError if 32 bits cannot hold it.
 int CheckedSize(int64_t size);
 
-// Returns the shape of an output that has its input's dimensions.
-TensorShape AsInput(const TensorShape& input);
+// Returns the shape of an output of values, not bits. Throws OpError if there are too many.
+TensorShape CheckedShape(const std::vector<int>& dims);
 
 // Checks that a tensor of the file has as many bytes as its shape asks for.
 void CheckConstant(const TensorInfo& tensor, const char* role, size_t element_bytes);

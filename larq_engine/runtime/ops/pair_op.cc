@@ -43,7 +43,7 @@ PairOp PairOp::Read(const OpInfo& op, PairFunction function) {
 }
 
 TensorShape PairOp::Shape(std::span<const TensorShape> inputs) const {
-  return AsInput({.dims = BroadcastShape(inputs[0].dims, inputs[1].dims)});
+  return CheckedShape(BroadcastShape(inputs[0].dims, inputs[1].dims));
 }
 
 }  // namespace larq_engine

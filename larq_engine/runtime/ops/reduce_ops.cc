@@ -93,7 +93,7 @@ SoftmaxOp SoftmaxOp::Read(const OpInfo& op) { return {.beta = op.builtin_options
 
 TensorShape SoftmaxOp::Shape(std::span<const TensorShape> inputs) const {
   CheckHasChannels(inputs[0].dims);
-  return AsInput(inputs[0]);
+  return CheckedShape(inputs[0].dims);
 }
 
 }  // namespace larq_engine

@@ -44,7 +44,7 @@ std::vector<bool> ReductionOp::Reduced(const std::vector<int>& dims) const {
 TensorShape ReductionOp::Shape(std::span<const TensorShape> inputs) const {
   const std::vector<int>& dims = inputs[0].dims;
   CountElements(dims, dims.size());
-  return AsInput({.dims = ReducedDims(dims, Reduced(dims), keeps_dims)});
+  return CheckedShape(ReducedDims(dims, Reduced(dims), keeps_dims));
 }
 
 }  // namespace larq_engine

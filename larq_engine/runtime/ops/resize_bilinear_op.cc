@@ -39,7 +39,7 @@ TensorShape ResizeBilinearOp::Shape(std::span<const TensorShape> inputs) const {
     throw OpError("input: expected images of at least one pixel, got shape " + DimsString(dims) +
                   "; feed larger images");
   }
-  return AsInput({.dims = {dims[0], height, width, dims[3]}});
+  return CheckedShape({dims[0], height, width, dims[3]});
 }
 
 }  // namespace larq_engine

@@ -32,13 +32,13 @@ std::vector<std::vector<int>> SelectOp::OperandDims(std::span<const TensorShape>
 TensorShape SelectOp::Shape(std::span<const TensorShape> inputs) const {
   const std::vector<std::vector<int>> operands = OperandDims(inputs);
   const std::vector<int> values = BroadcastShape(operands[1], operands[2]);
-  TensorShape shape{.dims = BroadcastShape(operands[0], values)};
-  if (form == kSelect && (operands[1] != operands[2] || shape.dims != operands[1])) {
+  const std::vector<int> dims = BroadcastShape(operands[0], values);
+  if (form == kSelect && (operands[1] != operands[2] || dims != operands[1])) {
     throw OpError("inputs: expected two tensors of one shape and a condition that fits it, got " +
                   DimsString(inputs[1].dims) + ", " + DimsString(inputs[2].dims) + " and " +
                   DimsString(inputs[0].dims) + "; resize the model's inputs to shapes that fit");
   }
-  return AsInput(shape);
+  return CheckedShape(dims);
 }
 
 }  // namespace larq_engine

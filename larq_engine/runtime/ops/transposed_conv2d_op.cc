@@ -60,8 +60,8 @@ TensorShape OutputOf(const TransposedConv2dSpec& spec, const std::vector<int>& d
                   ", of which the output's size is made, got shape " + DimsString(dims) +
                   "; resize the input to what the model takes");
   }
-  return AsInput({.dims = {dims[0], static_cast<int>(spec.out_height),
-                           static_cast<int>(spec.out_width), static_cast<int>(spec.out_channels)}});
+  return CheckedShape({dims[0], static_cast<int>(spec.out_height), static_cast<int>(spec.out_width),
+                       static_cast<int>(spec.out_channels)});
 }
 
 }  // namespace
