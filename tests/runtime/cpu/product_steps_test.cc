@@ -1,6 +1,5 @@
-// Tests the steps of operators that only models without a host have and that read their inputs
-// anywhere, in pieces of any size: products of matrices, transposed convolutions, images of another
-// size, and gathered rows.
+// Tests the steps of operators that read their inputs anywhere, in pieces of any size: products of
+// matrices, transposed convolutions, images of another size, and gathered rows.
 #include <cstdint>
 
 #include "gtest/gtest.h"
@@ -53,8 +52,8 @@ struct Product {
   int rows;
   int depth;
   int columns;
-  bool swaps_left;
-  bool swaps_right;
+  bool swaps_left = false;
+  bool swaps_right = false;
 };
 
 Floats Multiply(const Product& of, const Floats& left, const Floats& right) {
@@ -92,6 +91,50 @@ TEST(ProductSteps, MatricesInPieces) {
         BatchMatmulOp{.left_is_transposed = of.swaps_left, .right_is_transposed = of.swaps_right},
         {left_dims, right_dims}, inputs, Multiply(of, left, right));
   }
+}
+
+// Bits of value 1 are -1. The values on the left are s + 0.5, those on the right 2 t - 1.
+Floats MultiplyBits(const std::vector<uint32_t>& left, const std::vector<uint32_t>& right,
+                    const Product& of, int words) {
+  const auto sign = [&](const std::vector<uint32_t>& side, int row, int k) {
+    const uint32_t word = side[static_cast<size_t>(row * words + k / 32)];
+    return (word >> (k % 32) & 1) != 0 ? -1.0f : 1.0f;
+  };
+  Floats made;
+  for (int row = 0; row < of.batches * of.rows; ++row) {
+    for (int column = 0; column < of.columns; ++column) {
+      const int right_row = row / of.rows * of.columns + column;
+      float sum = 0;
+      for (int k = 0; k < of.depth; ++k) {
+        sum += (sign(left, row, k) + 0.5f) * (2 * sign(right, right_row, k) - 1);
+      }
+      made.push_back(sum);
+    }
+  }
+  return made;
+}
+
+// There are more rows than a block has.
+TEST(ProductSteps, MatricesOfBitsInPieces) {
+  constexpr int kWords = 3;
+  constexpr Product kOf = {.batches = 2, .rows = 150, .depth = 70, .columns = 21};
+  Random random;
+  std::vector<uint32_t> left = random.Words(static_cast<size_t>(kOf.batches * kOf.rows * kWords));
+  std::vector<uint32_t> right =
+      random.Words(static_cast<size_t>(kOf.batches * kOf.columns * kWords));
+  for (std::vector<uint32_t>* side : {&left, &right}) {
+    for (size_t i = kWords - 1; i < side->size(); i += kWords) {
+      (*side)[i] &= (1u << (kOf.depth % 32)) - 1;  // bits behind the depth are 0
+    }
+  }
+  const BmatmulOp op = {.spec = {.depth = kOf.depth,
+                                 .of_dot = 2,
+                                 .of_left = -1,
+                                 .of_right = 1,
+                                 .constant = -kOf.depth / 2}};
+  const void* inputs[] = {left.data(), right.data()};
+  ExpectInPieces(op, {{kOf.batches, kOf.rows, kWords}, {kOf.batches, kOf.columns, kWords}}, inputs,
+                 MultiplyBits(left, right, kOf, kWords));
 }
 
 // Adds the products of each pixel of the input to the pixels of the output that its taps reach.
