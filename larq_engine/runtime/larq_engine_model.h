@@ -19,11 +19,17 @@ typedef struct LarqEngineModel LarqEngineModel;
 /* The number of an element's type, as .tflite files have it. */
 enum {
   LARQ_ENGINE_FLOAT32 = 0,
+  LARQ_ENGINE_FLOAT16 = 1,
   LARQ_ENGINE_INT32 = 2,
   LARQ_ENGINE_UINT8 = 3,
   LARQ_ENGINE_INT64 = 4,
   LARQ_ENGINE_BOOL = 6,
-  LARQ_ENGINE_INT8 = 9
+  LARQ_ENGINE_INT16 = 7,
+  LARQ_ENGINE_INT8 = 9,
+  LARQ_ENGINE_FLOAT64 = 10,
+  LARQ_ENGINE_UINT64 = 12,
+  LARQ_ENGINE_UINT32 = 15,
+  LARQ_ENGINE_UINT16 = 16
 };
 
 /* An input or output. An output has its true dims after tensors were allocated. Pointers are valid

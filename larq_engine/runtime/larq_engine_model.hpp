@@ -49,27 +49,67 @@ class Tensor {
   // Has all that the C interface tells, such as scales.
   const LarqEngineTensor& c_tensor() const { return tensor_; }
 
-  // Returns the elements, which must be of type T.
+  // Returns the elements, which must be of type T. C++17 has no type for float16: c_tensor() has
+  // the address of such elements.
   template <typename T>
   Span<T> Data() const {
-    if (tensor_.type != TypeOf<std::remove_const_t<T>>()) {
-      throw std::runtime_error("tensor '" + name() + "': expected elements of type " +
-                               std::to_string(tensor_.type) + ", got a C++ type of type " +
-                               std::to_string(TypeOf<std::remove_const_t<T>>()));
+    constexpr int kType = TypeOf<std::remove_const_t<T>>();
+    static_assert(kType != kNoType, "no tensor has elements of this type");
+    if (tensor_.type != kType) {
+      throw std::runtime_error("tensor '" + name() + "': expected a C++ type for elements of " +
+                               TypeName(tensor_.type) + ", got one for " + TypeName(kType));
     }
     return {static_cast<T*>(tensor_.data), tensor_.bytes / sizeof(T)};
   }
 
  private:
+  static constexpr int kNoType = -1;
+
   template <typename T>
   static constexpr int TypeOf() {
     if constexpr (std::is_same_v<T, float>) return LARQ_ENGINE_FLOAT32;
-    if constexpr (std::is_same_v<T, std::int32_t>) return LARQ_ENGINE_INT32;
-    if constexpr (std::is_same_v<T, std::uint8_t>) return LARQ_ENGINE_UINT8;
-    if constexpr (std::is_same_v<T, std::int64_t>) return LARQ_ENGINE_INT64;
+    if constexpr (std::is_same_v<T, double>) return LARQ_ENGINE_FLOAT64;
     if constexpr (std::is_same_v<T, bool>) return LARQ_ENGINE_BOOL;
     if constexpr (std::is_same_v<T, std::int8_t>) return LARQ_ENGINE_INT8;
-    return -1;
+    if constexpr (std::is_same_v<T, std::int16_t>) return LARQ_ENGINE_INT16;
+    if constexpr (std::is_same_v<T, std::int32_t>) return LARQ_ENGINE_INT32;
+    if constexpr (std::is_same_v<T, std::int64_t>) return LARQ_ENGINE_INT64;
+    if constexpr (std::is_same_v<T, std::uint8_t>) return LARQ_ENGINE_UINT8;
+    if constexpr (std::is_same_v<T, std::uint16_t>) return LARQ_ENGINE_UINT16;
+    if constexpr (std::is_same_v<T, std::uint32_t>) return LARQ_ENGINE_UINT32;
+    if constexpr (std::is_same_v<T, std::uint64_t>) return LARQ_ENGINE_UINT64;
+    return kNoType;
+  }
+
+  static std::string TypeName(int type) {
+    switch (type) {
+      case LARQ_ENGINE_FLOAT16:
+        return "float16";
+      case LARQ_ENGINE_FLOAT32:
+        return "float32";
+      case LARQ_ENGINE_FLOAT64:
+        return "float64";
+      case LARQ_ENGINE_BOOL:
+        return "bool";
+      case LARQ_ENGINE_INT8:
+        return "int8";
+      case LARQ_ENGINE_INT16:
+        return "int16";
+      case LARQ_ENGINE_INT32:
+        return "int32";
+      case LARQ_ENGINE_INT64:
+        return "int64";
+      case LARQ_ENGINE_UINT8:
+        return "uint8";
+      case LARQ_ENGINE_UINT16:
+        return "uint16";
+      case LARQ_ENGINE_UINT32:
+        return "uint32";
+      case LARQ_ENGINE_UINT64:
+        return "uint64";
+      default:
+        return "type " + std::to_string(type);
+    }
   }
 
   LarqEngineTensor tensor_;

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import larq_engine
+from tests.model_builder import ModelBuilder
 
 _ROOT = Path(__file__).parents[2]
 _C, _CPP = Path("examples/c/classify.c"), Path("examples/cpp_no_host/classify.cc")
@@ -139,14 +140,22 @@ int main(int, char** argv) {
   assert(ErrorOf([&] { model.input(1); }) == "expected one of 1 inputs, got number 1");
   assert(ErrorOf([&] { model.output(7); }) == "expected one of 1 outputs, got number 7");
   assert(ErrorOf([&] { model.input().Data<std::int8_t>(); }) ==
-         "tensor '" + model.input().name() + "': expected elements of type 0, got a C++ type of " +
-             "type 9");
+         "tensor '" + model.input().name() +
+             "': expected a C++ type for elements of float32, got one for int8");
   assert(ErrorOf([&] { model.Resize({{-1, 16, 16, 3}}); }).find("at least 0") != std::string::npos);
   assert(ErrorOf([&] { model.Resize({{1}, {1}}); }) != "");
   assert(ErrorOf([&] { Model(argv[1], {{"kernel", "fast"}}); }).find("unknown kernel 'fast'") !=
          std::string::npos);
   assert(ErrorOf([&] { Model(argv[1], {}, "absent"); }).find("'absent'") != std::string::npos);
   assert(ErrorOf([&] { Model("no model", 8); }) != "");
+
+  Model pairs(argv[2]);
+  const auto numbers = pairs.input().Data<std::int16_t>();
+  assert(numbers.size() == 2);
+  numbers[0] = 300, numbers[1] = -5;
+  pairs.Run();
+  const auto moved = pairs.output().Data<const std::int16_t>();
+  assert(moved.size() == 2 && moved[0] == 300 && moved[1] == -5);
 }
 """
 
@@ -158,5 +167,25 @@ def test_the_cpp_header(compiler, standard, installed, tmp_path):
     source = tmp_path / "calls.cc"
     source.write_text(_CALLS)
     built = _compile(compiler, installed, tmp_path / "calls", source, f"-std=c++{standard}")
-    done = _run(built, _MODEL)
+    pairs = tmp_path / "pairs.tflite"
+    pairs.write_bytes(_int16_model())
+    done = _run(built, _MODEL, pairs)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def _int16_model() -> bytes:
+    builder = ModelBuilder()
+    x, y = builder.tensor((1, 2), np.int16), builder.tensor((2,), np.int16)
+    builder.builtin("RESHAPE", [x, builder.constant(np.array([2], np.int32))], [y])
+    return builder.finish([x], [y])
+
+
+def test_a_type_that_no_tensor_has_is_not_compiled(installed, tmp_path):
+    if shutil.which("g++") is None:
+        pytest.skip("no g++")
+    source = tmp_path / "calls.cc"
+    source.write_text(_CALLS.replace("Data<std::int8_t>", "Data<long double>"))
+    command = ["g++", "-std=c++17", f"-I{installed.parent}", "-c", "-o", "/dev/null", str(source)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "static assertion failed: no tensor has elements of this type" in done.stderr
