@@ -82,17 +82,17 @@ OpTable MakeOpTable(std::span<const StepProfile> steps, std::span<const HostOp> 
                           .percent = 100 * factor * op.ms / table.ms_per_run,
                           .gmac_per_s = 0});
   }
-  table.rows.push_back(
-      {.op = kHostOp,
-       .name = has_host && host_ops.empty() ? "all other operators" : "between operators",
-       .tensor = "",
-       .node = -1,
-       .device = "",
-       .kernel = "",
-       .calls = static_cast<uint64_t>(runs),
-       .ms_per_call = left / 1e6 / static_cast<double>(runs),
-       .percent = 100 * left / elapsed,
-       .gmac_per_s = 0});
+  if (!has_host) return table;
+  table.rows.push_back({.op = kHostOp,
+                        .name = host_ops.empty() ? "all other operators" : "between operators",
+                        .tensor = "",
+                        .node = -1,
+                        .device = "",
+                        .kernel = "",
+                        .calls = static_cast<uint64_t>(runs),
+                        .ms_per_call = left / 1e6 / static_cast<double>(runs),
+                        .percent = 100 * left / elapsed,
+                        .gmac_per_s = 0});
   return table;
 }
 

@@ -1,4 +1,4 @@
-// A table of times: a row for each operator, and one for the rest of the time.
+// A table of times: a row for each operator, and one for the rest of the time, if there is a host.
 #ifndef LARQ_ENGINE_BENCHMARK_MODEL_OP_TABLE_H_
 #define LARQ_ENGINE_BENCHMARK_MODEL_OP_TABLE_H_
 
@@ -16,7 +16,7 @@ struct OpRow {
   std::string op;
   std::string name;    // name of the layer
   std::string tensor;  // name of the output
-  int node = -1;       // in the file's graph; -1 for the last row
+  int node = -1;       // in the file's graph; -1 for the rest
   std::string device;  // device that computes it, or to which a transfer leads
   std::string kernel;
   uint64_t calls = 0;
@@ -25,7 +25,8 @@ struct OpRow {
   double gmac_per_s = 0;  // 0 if it does not multiply
 };
 
-// The `op` of the row for the rest of the time. The Python package uses the same name.
+// The `op` of the row for the rest of the time. The Python package uses the same name, and has no
+// such row without a host either.
 inline constexpr char kHostOp[] = "host runtime";
 
 // An operator that the host ran. Its time is from other runs than the engine's.
@@ -44,7 +45,7 @@ struct OpTable {
 
 // Makes the table. The host's operators must fit into the time that the engine's left over: if they
 // take more, all of them are scaled by the same factor. Without its operators, the last row is all
-// that the host does; without a host, it is what passes between operators.
+// that the host does; without a host there is no such row.
 OpTable MakeOpTable(std::span<const StepProfile> steps, std::span<const HostOp> host_ops,
                     int64_t elapsed_ns, int64_t runs, bool has_host = true);
 

@@ -44,17 +44,19 @@ TEST(OpTable, TheHostGetsWhatIsLeft) {
   EXPECT_EQ(table.rows[1].ms_per_call, 0);
   EXPECT_EQ(table.rows[1].gmac_per_s, 0);
   EXPECT_EQ(table.rows[2].op, kHostOp);
+  EXPECT_EQ(table.rows[2].name, "all other operators");
   EXPECT_EQ(table.rows[2].calls, 2u);
   EXPECT_EQ(table.rows[2].ms_per_call, 0.5);
   EXPECT_EQ(table.rows[2].percent, 25);
 }
 
-TEST(OpTable, WithoutAHostTheRestIsBetweenOperators) {
-  const OpTable hosted = MakeOpTable(Steps(), {}, 4000000, 2);
-  EXPECT_EQ(hosted.rows.back().name, "all other operators");
-  const OpTable alone = MakeOpTable(Steps(), {}, 4000000, 2, /*has_host=*/false);
-  EXPECT_EQ(alone.rows.back().name, "between operators");
-  EXPECT_EQ(alone.rows.back().percent, 25);
+TEST(OpTable, WithoutAHostAllRowsAreTheEngines) {
+  const OpTable table = MakeOpTable(Steps(), {}, 4000000, 2, /*has_host=*/false);
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.rows[0].op, "LceBconv2d");
+  EXPECT_EQ(table.rows[0].percent, 75);
+  EXPECT_EQ(table.rows[1].op, "ADD");
+  EXPECT_EQ(table.ms_per_run, 2);
 }
 
 std::vector<HostOp> HostOps() {
@@ -74,6 +76,7 @@ TEST(OpTable, TheHostsOperatorsAreSingle) {
   EXPECT_DOUBLE_EQ(table.rows[2].ms_per_call, 0.1);
   EXPECT_DOUBLE_EQ(table.rows[3].percent, 15);
   EXPECT_EQ(table.rows[4].op, kHostOp);
+  EXPECT_EQ(table.rows[4].name, "between operators");
   EXPECT_NEAR(table.rows[4].ms_per_call, 0.1, 1e-12);
   EXPECT_NEAR(table.rows[4].percent, 5, 1e-12);
 }
