@@ -135,11 +135,21 @@ def load_delegate(host: str | None = None, **options: object) -> Any:
         **options: The plug-in's options, such as `num_threads=4`.
 
     Raises:
-        ValueError: An option or its value is unknown; the message names the valid ones.
+        ValueError: There is no host of this name, or an option or its value is unknown; the message
+            names the valid ones.
         ImportError: The host is not installed.
         FileNotFoundError: The plug-in was not built.
     """
-    module = import_host(host)
+    if host in (AUTO, NO_HOST):
+        raise ValueError(
+            f"host: expected one of {', '.join(HOSTS)}, got {host!r}, but a delegate is for a "
+            f"host's own interpreter; use larq_engine.Interpreter(..., host={host!r})"
+        )
+    return load_in(import_host(host), options)
+
+
+def load_in(module: ModuleType, options: Mapping[str, object]) -> Any:
+    """Returns the plug-in as a delegate for this host's Interpreter."""
     path = library.delegate_path()
     with host_errors("larq_engine plug-in"):
         return module.load_delegate(path, options)

@@ -43,7 +43,7 @@ class OpenModel:
         module = hosts.import_host(host)
         self._delegate: Any = None
         if options is not None:
-            self._delegate = hosts.load_delegate(host, num_threads=num_threads, **options)
+            self._delegate = hosts.load_in(module, {"num_threads": num_threads, **options})
         with host_errors(action):
             self.interpreter: hosts.HostInterpreter = module.Interpreter(
                 model_content=content,

@@ -152,6 +152,15 @@ def test_unknown_options(host):
     )
 
 
+@pytest.mark.parametrize("host", ["none", "auto"])
+def test_a_delegate_is_for_a_host(host):
+    text = message_of(ValueError, larq_engine.load_delegate, host, num_threads=2)
+    assert text == (
+        f"host: expected one of litert, tensorflow, tflite_runtime, got {host!r}, but a delegate "
+        f"is for a host's own interpreter; use larq_engine.Interpreter(..., host={host!r})"
+    )
+
+
 @pytest.mark.parametrize("fuse", [0, 1, None])
 def test_fuse_of_another_type(fuse):
     text = message_of(TypeError, larq_engine.Interpreter, add_model((1, 2)), fuse=fuse)

@@ -488,17 +488,17 @@ def test_long_work_shows_progress_to_a_person(screen, quiet_seconds, shown, monk
 def test_num_threads_reaches_the_host_and_the_plugin(make, monkeypatch):
     seen = []
     module = hosts.import_host(None)
-    load, interpreter = hosts.load_delegate, module.Interpreter
+    load, interpreter = hosts.load_in, module.Interpreter
 
-    def spy_load(host, **options):
+    def spy_load(host, options):
         seen.append(options["num_threads"])
-        return load(host, **options)
+        return load(host, options)
 
     def spy_interpreter(*arguments, **options):
         seen.append(options["num_threads"])
         return interpreter(*arguments, **options)
 
-    monkeypatch.setattr(hosts, "load_delegate", spy_load)
+    monkeypatch.setattr(hosts, "load_in", spy_load)
     monkeypatch.setattr(module, "Interpreter", spy_interpreter)
     monkeypatch.setattr(library, "usable_cpus", lambda: 4)
     make(lce_model())
