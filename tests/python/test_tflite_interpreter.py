@@ -3,6 +3,7 @@
 Each script runs in LiteRT's own Interpreter, and in ours in LiteRT and without a host.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -146,6 +147,14 @@ _SCRIPTS: dict[str, Callable[..., Any]] = {
     "a view and an allocation": _with_a_view("allocate_tensors"),
     "a view and a resize": _with_a_view("resize_tensor_input", 0, (2, 2)),
     "a numpy size": _call("resize_tensor_input", 0, np.array([5, 2])),
+    "arguments that ask for nothing": lambda open_model: _classify(
+        functools.partial(
+            open_model,
+            num_threads=None,
+            experimental_delegates=[],
+            experimental_preserve_all_tensors=False,
+        )
+    ),
 }
 
 _WRONG: dict[str, Callable[..., Any]] = {
@@ -168,6 +177,7 @@ _WRONG: dict[str, Callable[..., Any]] = {
     "a graph that is not there": _call("get_tensor_details", 1),
     "a run after a resize": _resized_then("invoke"),
     "an input after a resize": _resized_then("set_tensor", 0, np.ones((5, 2), np.float32)),
+    "threads below zero": lambda open_model: open_model(_sum_model(), num_threads=-1),
     "no threads": lambda open_model: open_model(_sum_model(), num_threads=0),
     "threads that are no number": lambda open_model: open_model(_sum_model(), num_threads="2"),
     "no bytes of a model": lambda open_model: open_model(b"a text"),
@@ -263,6 +273,32 @@ def test_a_path(tmp_path):
 def test_one_model(arguments, got):
     with pytest.raises(ValueError, match=f"model_path or model_content, got {got}"):
         larq_engine.tflite.Interpreter(**arguments)
+
+
+def test_arguments_in_the_order_of_tensorflow_lites(tmp_path):
+    path = tmp_path / "model.tflite"
+    path.write_bytes(_sum_model())
+    module = pytest.importorskip("ai_edge_litert.interpreter")
+    for make in (larq_engine.tflite.Interpreter, module.Interpreter):
+        interpreter = make(str(path), None, None, 2)
+        assert [row["index"] for row in interpreter.get_input_details()] == [0]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("experimental_delegates", ["delegate"], "none, as the engine is one, got ['delegate']"),
+        ("experimental_delegates", 2, "none, as the engine is one, got 2"),
+        ("experimental_preserve_all_tensors", True, "False, got True"),
+    ],
+)
+def test_what_differs_from_tensorflow_lites_is_refused(name, value, expected):
+    with pytest.raises(ValueError) as caught:
+        larq_engine.tflite.Interpreter(model_content=_sum_model(), **{name: value})
+    assert str(caught.value) == (
+        f"{name}: expected {expected}; else use the host's own Interpreter, and "
+        "hand it larq_engine.load_delegate()"
+    )
 
 
 def test_an_unknown_option():
