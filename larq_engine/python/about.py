@@ -11,7 +11,7 @@ from larq_engine.python.hosts import HOSTS, package_of
 
 
 def about() -> str:
-    """Returns lines of text: versions, host runtimes, the CPU's kernels, GPUs or why there is none.
+    """Returns lines of text: versions, hosts, the CPU's kernels, GPUs or why there is none.
 
     It opens NVIDIA's driver to look for GPUs. That takes a while, and some memory of each GPU until
     it returns.
@@ -22,7 +22,7 @@ def about() -> str:
         f"larq_engine {version} at {package}",
         f"Python {platform.python_version()}, NumPy {importlib.metadata.version('numpy')}, "
         f"{platform.platform()}",
-        f"hosts: {', '.join(map(_host, map(package_of, HOSTS)))}",
+        f"hosts: {', '.join(map(_host, HOSTS))}",
         f"plug-in: {_plug_in()}",
     ]
     settings = [f"{name}={value}" for name, value in sorted(os.environ.items()) if _is_ours(name)]
@@ -32,12 +32,14 @@ def about() -> str:
 
 
 def _host(name: str) -> str:
-    """Returns the version of a host's package without an import, which would take seconds."""
-    if importlib.util.find_spec(name) is None:
+    """Returns a host's name and version; does not import its package, which would take seconds."""
+    package = package_of(name)
+    if importlib.util.find_spec(package) is None:
         return f"no {name}"
-    packages = importlib.metadata.packages_distributions().get(name, [])
-    versions = {importlib.metadata.version(package) for package in packages}
-    return f"{name} {'/'.join(sorted(versions)) or 'of an unknown version'}"
+    distributions = importlib.metadata.packages_distributions().get(package, [])
+    versions = {importlib.metadata.version(distribution) for distribution in distributions}
+    version = "/".join(sorted(versions)) or "of an unknown version"
+    return f"{name} {version}" if package == name else f"{name} ({package} {version})"
 
 
 def _plug_in() -> str:

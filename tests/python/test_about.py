@@ -6,6 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import larq_engine
+from larq_engine.python.hosts import HOSTS
 from tests.kernel_rows import kernel_rows
 
 
@@ -15,7 +16,10 @@ def test_it_says_what_there_is(monkeypatch):
     package = Path(larq_engine.__file__).parent
     assert lines[0] == f"larq_engine {larq_engine.__version__} at {package}"
     assert lines[1].startswith(f"Python {sys.version.split()[0]}, NumPy {version('numpy')}, Linux")
-    assert lines[2].startswith("hosts: ") and "ai_edge_litert" in lines[2]
+    hosts = lines[2].removeprefix("hosts: ").split(", ")
+    assert hosts[0].startswith("litert (ai_edge_litert 2.")
+    # The names are those that `host=` takes.
+    assert [text.removeprefix("no ").split()[0] for text in hosts] == list(HOSTS)
     path = larq_engine.delegate_path()
     assert lines[3] == f"plug-in: {larq_engine.__version__} at {path}"
     assert lines[4] == f"cpu: {' '.join(kernel_rows())}"
