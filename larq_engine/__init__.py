@@ -1,6 +1,6 @@
 """larq_engine: converts binarized networks and runs them in stock LiteRT and TensorFlow Lite.
 
-Importing this package imports NumPy and the standard library only; the host runtime (LiteRT,
+Importing this package imports NumPy and the standard library only; the host (LiteRT,
 TensorFlow or tflite_runtime) is imported when the first interpreter or delegate is made, and the
 converter, the profiler, the placing and the report when one of their names is first used.
 """

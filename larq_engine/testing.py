@@ -11,7 +11,7 @@ class Interpreter(interpreter.Interpreter):
         num_threads: Threads for one run.
         use_reference_bconv: Use the kernel `reference`, plain loops that are slow.
         use_indirect_bgemm: Ignored, as the engine picks the fastest kernel. Code for LCE passes it.
-        use_xnnpack: Ignored, as the host runtime uses XNNPACK for float operators anyway.
+        use_xnnpack: Ignored, as the host uses XNNPACK for float operators anyway.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """Runs code that might crash in a process of its own, so that a crash is a failed test with a name.
 
-Imports nothing but NumPy and larq_engine, as the host runtimes' environments may have no more.
+Imports nothing but NumPy and larq_engine, as the hosts' environments may have no more.
 """
 
 import math

@@ -24,7 +24,7 @@ class StepError(Exception):
     def __init__(self, reason: str, output: str = "", errors: str = "") -> None:
         super().__init__(reason)
         self.printed = output
-        # Only the ends are shown: host runtimes log much, and programs print all their records.
+        # Only the ends are shown: hosts log much, and programs print all their records.
         self.shown = f"{errors[-_SHOWN:]}\n{output[-_SHOWN:]}" if output or errors else ""
 
 

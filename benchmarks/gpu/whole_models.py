@@ -68,7 +68,7 @@ class Worker:
             self._process.stdin.flush()
         except BrokenPipeError:
             pass  # the process has ended; reading its output tells how
-        for line in self._process.stdout:  # other lines are of host runtimes
+        for line in self._process.stdout:  # other lines are of hosts
             if line.startswith("{"):
                 answer: Record = json.loads(line)
                 return answer

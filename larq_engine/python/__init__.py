@@ -1,1 +1,1 @@
-"""The Python side of the plug-in: interpreter, host runtimes, profile."""
+"""The Python side of the plug-in: interpreter, hosts, profile."""

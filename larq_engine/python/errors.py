@@ -1,4 +1,4 @@
-"""Turns an exception of a host runtime into a clear ValueError.
+"""Turns an exception of a host into a clear ValueError.
 
 Hosts raise RuntimeError with the plug-in's message between remarks of their own, such as the number
 of a delegate node, which no user knows. The remarks are removed, and the message stays word for

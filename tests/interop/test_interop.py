@@ -1,4 +1,4 @@
-"""Files made by LCE 0.16.0 give LCE's own outputs, in every host runtime.
+"""Files made by LCE 0.16.0 give LCE's own outputs, in every host.
 
 `data/` has the files with the inputs and outputs that LCE recorded. Imports nothing but NumPy and
 larq_engine, so that it also runs in an environment with only tflite_runtime.

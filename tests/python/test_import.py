@@ -1,4 +1,4 @@
-"""Importing larq_engine imports no host runtime and little else."""
+"""Importing larq_engine imports no host and little else."""
 
 import json
 import subprocess

@@ -24,7 +24,7 @@ _DATA = Path(__file__).parents[1] / "interop" / "data"
 
 @pytest.fixture(scope="module")
 def boxes() -> Iterator[Callable[[str], CrashBox]]:
-    """Gives each host runtime its own process."""
+    """Gives each host its own process."""
     made = []
 
     @functools.cache
