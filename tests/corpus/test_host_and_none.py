@@ -2,10 +2,12 @@
 
 import os
 
+import numpy as np
 import pytest
 
 from larq_engine.converter import rules_binary
-from tests.corpus.host_and_none import Outcome, compare_graph
+from tests.corpus.host_and_none import Outcome, compare, compare_graph
+from tests.model_builder import ModelBuilder
 
 _GRAPHS = 24
 _PARTS = 2
@@ -25,3 +27,25 @@ def test_random_graphs(part, monkeypatch):
     )
     assert outcome.compared["as it is"] > 2
     assert outcome.compared["batch 3"] > 2
+
+
+def _one_operator(name: str, *constants: np.ndarray) -> bytes:
+    builder = ModelBuilder()
+    x, y = builder.tensor((2, 3)), builder.tensor((2, 3))
+    builder.builtin(name, [x, *map(builder.constant, constants)], [y])
+    return builder.finish([x], [y])
+
+
+def test_only_missing_operators_need_a_host():
+    outcome = Outcome()
+    files = {
+        "needs a host": _one_operator("CUMSUM", np.array(1, np.int32)),
+        "does not fit": _one_operator("ADD", np.ones((1, 7), np.float32)),
+        "is no model": b"a text",
+    }
+    for name, content in files.items():
+        compare(name, content, lambda info: np.zeros(info.shape, info.dtype), outcome)
+    assert list(outcome.wrong) == ["does not fit", "is no model"]
+    (refused,) = outcome.refused
+    assert "got CUMSUM" in refused and outcome.refused[refused] == 1
+    assert not outcome.compared
