@@ -27,6 +27,9 @@ trap 'rm -f "$outputs"' EXIT
 flags=(--host=none --num_runs=1 --min_secs=0 --warmup_runs=0 --warmup_min_secs=0)
 for model in tests/interop/data/*.tflite; do
   "$emulator" "$dynamic" "--graph=$model" "${flags[@]}" "--save_outputs=0:$outputs" >/dev/null
-  "$emulator" "${dynamic}_static" "--graph=$model" "${flags[@]}" "--check=0:$outputs" |
-    grep '^check  *ok'
+  if ! "$emulator" "${dynamic}_static" "--graph=$model" "${flags[@]}" "--check=0:$outputs" |
+    grep '^check  *ok'; then
+    echo "error: $model: expected the outputs of the dynamic program, got others or an error" >&2
+    exit 1
+  fi
 done
