@@ -177,9 +177,15 @@ class EngineModel:
         """Returns a view of an input, an output or a constant, which a resize makes invalid."""
         found = self._call("tensor", tensor)
         if not found.data:
+            ends = {info.tensor for info in (*self.inputs(), *self.outputs())}
+            remedy = (
+                "allocate tensors first"
+                if tensor in ends
+                else "values between operators are not kept: make the tensor an output"
+            )
             raise ValueError(
                 f"tensor: expected an input, an output or a constant of the model with memory, "
-                f"got #{tensor}; allocate tensors first"
+                f"got #{tensor}; {remedy}"
             )
         memory = (ctypes.c_char * found.bytes).from_address(found.data)
         memory._keeper = _Keeper(self)

@@ -160,7 +160,7 @@ def test_values_between_operators_cannot_be_read():
     interpreter = _open(builder.finish([x], [z]))
     interpreter.allocate_tensors()
     for tensor in (y, 99, -1):
-        with pytest.raises(ValueError, match=f"of the model with memory, got #{tensor}; "):
+        with pytest.raises(ValueError, match=f"got #{tensor}; values between operators are not"):
             interpreter.get_tensor(tensor)
 
 
