@@ -13,6 +13,9 @@ from larq_engine.python.text_table import align_columns, counted, printable_line
 _COLUMNS = ("#", "operator", "layer", "first input", "output", "types", "bytes", "MMAC", "runs in")
 _NUMBERS = ("#", "bytes", "MMAC")
 
+# Operators named with each reason; JSON has the reason of each.
+_NAMED = 8
+
 
 def format_facts(facts: ModelFacts, why_unknown: str = "") -> str:
     """Returns several lines; `why_unknown` is the reason why the plug-in was not asked."""
@@ -79,7 +82,12 @@ def _reasons(facts: ModelFacts) -> list[str]:
     for op in facts.operators:
         if op.runs_in == HOST and op.reason:
             found.setdefault(op.reason, []).append(f"{_number(op)} {op.kind}")
-    return [f"  {reason}: {', '.join(ops)}" for reason, ops in found.items()]
+    return [f"  {reason}: {_some(ops)}" for reason, ops in found.items()]
+
+
+def _some(names: list[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _shape(tensor: TensorFacts | None) -> str:

@@ -237,6 +237,31 @@ def test_why_an_operator_stays_with_the_host():
     )
 
 
+def test_a_reason_names_some_of_its_operators(tmp_path, capsys):
+    builder = ModelBuilder()
+    x = y = builder.tensor((1, 4))
+    for _ in range(11):
+        source, y = y, builder.tensor((1, 4))
+        builder.builtin("COS", [source], [y])
+    path = tmp_path / "many.tflite"
+    path.write_bytes(builder.finish([x], [y]))
+    assert main(["inspect", str(path)]) == 0
+    assert (
+        "know the operator: 0 COS, 1 COS, 2 COS, 3 COS, 4 COS, 5 COS, 6 COS, 7 COS and 3 more\n"
+        in (capsys.readouterr().out)
+    )
+
+
+def test_the_products_of_an_lcebmatmul():
+    builder = ModelBuilder()
+    x, y = builder.tensor((2, 5, 2), np.int32), builder.tensor((2, 6, 2), np.int32)
+    values = builder.constant(np.ones((2, 2), np.float32))
+    product = builder.tensor((2, 5, 6))
+    builder.custom("LceBmatmul", [x, y, values], [product], {"depth": 40})
+    facts = collect_facts(builder.finish([x, y], [product]))
+    assert (facts.binary_macs, facts.float_macs) == (2 * 5 * 6 * 40, 0)
+
+
 def test_why_a_model_needs_a_host(tmp_path, capsys):
     """The engine knows no CUMSUM, and no RESHAPE whose sizes are data."""
     builder = ModelBuilder()
