@@ -32,6 +32,7 @@ inline uint32_t PackWord(const uint8_t* bytes) {
 template <typename IsSet>
 inline uint32_t PackSome(size_t count, const IsSet& is_set) {
   uint8_t set[kWordBits] = {};
+  count = count < kWordBits ? count : kWordBits;  // gcc's sanitizers do not see that it is smaller
   size_t c = 0;
   for (; c + 8 <= count; c += 8) {
     for (size_t i = 0; i < 8; ++i) set[c + i] = is_set(c + i);
