@@ -147,6 +147,11 @@ def transpose(x: Tensor, order: Sequence[int] | Array, output: Tensor) -> Op:
     return Op("TRANSPOSE", [x, constant(np.array(order, np.int32))], [output])
 
 
+def turned_order(rank: int) -> list[int]:
+    """Returns the order of a TRANSPOSE that exchanges the last two dimensions."""
+    return [*range(rank - 2), rank - 1, rank - 2]
+
+
 def activation(kind: int, x: Tensor, output: Tensor) -> Op:
     """Makes an operator of an activation that other operators can have fused."""
     name = activation_name(kind)

@@ -104,7 +104,7 @@ def find_product(op: Op, options: Options) -> _Product | NotBinary:
 def _turn(binary: Binary) -> Binary:
     """Returns the value with rows in the place of columns."""
     x = binary.tensor
-    order = [*range(len(x.shape) - 2), len(x.shape) - 1, len(x.shape) - 2]
+    order = lce_ops.turned_order(len(x.shape))
     signature = None if x.signature is None else tuple(x.signature[axis] for axis in order)
     turned = Tensor(
         f"{x.name}/turned", tuple(x.shape[axis] for axis in order), "FLOAT32", signature=signature

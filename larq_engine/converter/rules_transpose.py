@@ -89,20 +89,17 @@ def turn_before_reshape(op: Op, graph: Graph, options: Options) -> list[Op] | No
     if x is None or order is None or reshape is None or reshape.kind not in _RESHAPES:
         return None
     matrices = reshape.inputs[0]
-    rank = len(order)
-    exchanges = rank >= 2 and order.tolist() == [*range(rank - 2), rank - 1, rank - 2]
-    if matrices is None or find_transpose(matrices) is None or not exchanges:
+    if matrices is None or find_transpose(matrices) is None:
         return None
     if len(matrices.shape) < 3 or len(x.shape) < 3 or _has_open_sizes(matrices, x, op.output):
         return None
+    if order.tolist() != lce_ops.turned_order(len(order)):
+        return None
     if not graph.only_use(x) or matrices.shape[-2:] != x.shape[-2:]:
         return None
-    last = len(matrices.shape) - 1
-    turned = _turned_back(matrices, np.array([*range(last - 1), last, last - 1]))
-    return [
-        lce_ops.transpose(matrices, [*range(last - 1), last, last - 1], turned),
-        lce_ops.reshape(turned, op.output),
-    ]
+    turn = lce_ops.turned_order(len(matrices.shape))
+    turned = _turned_back(matrices, np.array(turn))
+    return [lce_ops.transpose(matrices, turn, turned), lce_ops.reshape(turned, op.output)]
 
 
 def _sink(op: Op, graph: Graph) -> list[Op] | None:

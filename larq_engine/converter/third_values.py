@@ -120,10 +120,15 @@ def _binary_but_for(sign: Tensor) -> Op | None:
                     continue
                 if not isinstance(scales(forms[0].weights), NotBinary):
                     return op
-            scaled = op.kind in ("MUL", "DIV") and any(map(scalar, op.inputs))
-            if op.known.moved is not None or scaled or op.kind == "NEG":
+            if _moves_or_scales(op):
                 waiting.extend(op.outputs)
     return None
+
+
+def _moves_or_scales(op: Op) -> bool:
+    """Tells whether an operator makes signs of signs, moved or times a number."""
+    scales_values = op.kind in ("MUL", "DIV") and any(map(scalar, op.inputs))
+    return op.known.moved is not None or scales_values or op.kind == "NEG"
 
 
 def _are_signs(product: Op) -> bool:
@@ -136,9 +141,8 @@ def _is_of_sign(tensor: Tensor) -> bool:
         op = tensor.producer
         if op is None or op.kind == "SIGN":
             return op is not None
-        scaled = op.kind in ("MUL", "DIV") and any(map(scalar, op.inputs))
         values = [x for x in op.inputs if x is not None and not x.is_constant]
-        if not (op.known.moved is not None or scaled or op.kind == "NEG") or len(values) != 1:
+        if not _moves_or_scales(op) or len(values) != 1:
             return False
         (tensor,) = values
     return True
