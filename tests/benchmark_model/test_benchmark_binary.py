@@ -137,7 +137,10 @@ def two_inputs() -> bytes:
     return builder.finish([a, b], [total, product])
 
 
-def test_tensors_by_name_and_by_number(tmp_path):
+def check_tensors_by_name_and_by_number(report_of, tmp_path):
+    """Checks inputs and outputs by their names in the signature and by their numbers.
+
+    `report_of` runs a model, as `report` does."""
     model = tmp_path / "model.tflite"
     model.write_bytes(two_inputs())
     a, b = np.array([1, 2, 3], np.float32), np.array([10, 100, 1000], np.float32)
@@ -145,10 +148,14 @@ def test_tensors_by_name_and_by_number(tmp_path):
     (tmp_path / "b").write_bytes(b.tobytes())
     inputs = f"--input_value_files=b:{tmp_path}/b,0:{tmp_path}/a"
     outputs = f"--save_outputs=product:{tmp_path}/product,0:{tmp_path}/sum"
-    result = report(model, tmp_path, inputs, outputs)
+    result = report_of(model, tmp_path, inputs, outputs)
     assert [tensor["name"] for tensor in result["model"]["inputs"]] == ["a", "b"]
     assert np.array_equal(np.fromfile(tmp_path / "sum", np.float32), a + b)
     assert np.array_equal(np.fromfile(tmp_path / "product", np.float32), a * b)
+
+
+def test_tensors_by_name_and_by_number(tmp_path):
+    check_tensors_by_name_and_by_number(report, tmp_path)
 
 
 def test_a_difference_is_told_and_is_exit_code_1(tmp_path):

@@ -21,10 +21,10 @@ from tests.benchmark_model.test_benchmark_binary import (
     _QUICK,
     _RESIDUAL,
     call,
+    check_tensors_by_name_and_by_number,
     fail,
     limit_work,
     run,
-    two_inputs,
 )
 from tests.model_builder import ModelBuilder
 
@@ -115,18 +115,8 @@ def test_every_operator_has_a_row(tmp_path):
     assert 0 < memory["before_init_bytes"] < memory["after_init_bytes"] <= memory["peak_bytes"]
 
 
-def test_tensors_by_their_names_in_the_signature(tmp_path):
-    model = tmp_path / "model.tflite"
-    model.write_bytes(two_inputs())
-    a, b = np.array([1, 2, 3], np.float32), np.array([10, 100, 1000], np.float32)
-    (tmp_path / "a").write_bytes(a.tobytes())
-    (tmp_path / "b").write_bytes(b.tobytes())
-    inputs = f"--input_value_files=b:{tmp_path}/b,0:{tmp_path}/a"
-    outputs = f"--save_outputs=product:{tmp_path}/product,0:{tmp_path}/sum"
-    result = report_alone(model, tmp_path, inputs, outputs)
-    assert [tensor["name"] for tensor in result["model"]["inputs"]] == ["a", "b"]
-    assert np.array_equal(np.fromfile(tmp_path / "sum", np.float32), a + b)
-    assert np.array_equal(np.fromfile(tmp_path / "product", np.float32), a * b)
+def test_tensors_by_name_and_by_number_without_a_host(tmp_path):
+    check_tensors_by_name_and_by_number(report_alone, tmp_path)
 
 
 def test_without_a_library_the_default_is_no_host(beside, hosted, tmp_path):
