@@ -24,6 +24,14 @@ namespace {
 constexpr int kMostPixels = 6;  // except for pixels in line
 static_assert(kFloatPixels % kMostPixels == 0);
 
+// The Lanes of a Vec without masks.
+template <size_t kLanes>
+struct CountedLanes {
+  explicit CountedLanes(size_t wanted) : count(wanted < kLanes ? wanted : kLanes) {}
+  bool are_all() const { return count == kLanes; }
+  size_t count;
+};
+
 // Calls `run` for all pixels: with a number of pixels as its template argument, and the first of
 // them.
 template <typename Run>

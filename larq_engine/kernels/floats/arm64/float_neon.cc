@@ -20,12 +20,7 @@ namespace {
 struct Vec4 {
   using Vector = float32x4_t;
   static constexpr size_t kLanes = 4;
-
-  struct Lanes {
-    explicit Lanes(size_t wanted) : count(wanted < kLanes ? wanted : kLanes) {}
-    bool are_all() const { return count == kLanes; }
-    size_t count;
-  };
+  using Lanes = CountedLanes<kLanes>;
 
   static Vector Zero() { return vdupq_n_f32(0); }
   static Vector Set(float value) { return vdupq_n_f32(value); }

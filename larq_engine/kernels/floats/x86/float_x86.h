@@ -13,12 +13,7 @@ namespace {
 struct Vec8 {
   using Vector = __m256;
   static constexpr size_t kLanes = 8;
-
-  struct Lanes {
-    explicit Lanes(size_t wanted) : count(wanted < kLanes ? wanted : kLanes) {}
-    bool are_all() const { return count == kLanes; }
-    size_t count;
-  };
+  using Lanes = CountedLanes<kLanes>;
 
   static Vector Zero() { return _mm256_setzero_ps(); }
   static Vector Set(float value) { return _mm256_set1_ps(value); }
