@@ -1,6 +1,8 @@
 // TRANSPOSE and other operators that only move elements (view_op.h).
+#include <algorithm>
 #include <cstring>
 
+#include "larq_engine/kernels/layers/transposed_copy.h"
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/ops/tensor_info.h"
 
@@ -62,21 +64,34 @@ class ViewStep : public Step {
     if (axes_.empty()) axes_.push_back({.count = 1, .stride = 1});
     row_ = axes_.back();
     axes_.pop_back();
+    has_columns_ = !axes_.empty() && axes_.back().stride == 1 && axes_.back().places.empty() &&
+                   row_.places.empty();
     const int64_t elements = CountElements(output.dims, output.dims.size());
     rows_ = elements == 0 ? 0 : elements / row_.count;
   }
 
   int64_t pixels() const override { return rows_; }
-  KernelPixels kernel_pixels() const override { return {.tile = 1}; }
+  // Rows of columns are copied 16 together.
+  KernelPixels kernel_pixels() const override { return {.tile = has_columns_ ? 16 : 1}; }
 
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
            void* output) const override {
     const auto* in = static_cast<const std::byte*>(inputs[0]);
     auto* out = static_cast<std::byte*>(output);
     const auto element_bytes = static_cast<int64_t>(op_.element_bytes);
-    for (int64_t row = range.first_pixel; row < range.last_pixel; ++row) {
-      CopyRow(in + PlaceOf(row) * element_bytes, row_, op_.element_bytes, out);
-      out += row_.count * element_bytes;
+    for (int64_t row = range.first_pixel; row < range.last_pixel;) {
+      const std::byte* from = in + PlaceOf(row) * element_bytes;
+      int64_t rows = 1;
+      if (has_columns_) {
+        const int64_t columns = axes_.back().count;
+        rows = std::min(columns - row % columns, range.last_pixel - row);
+        CopyTransposed(from, {.rows = row_.count, .columns = rows, .row_stride = row_.stride},
+                       op_.element_bytes, out);
+      } else {
+        CopyRow(from, row_, op_.element_bytes, out);
+      }
+      out += rows * row_.count * element_bytes;
+      row += rows;
     }
   }
 
@@ -92,6 +107,7 @@ class ViewStep : public Step {
   const ViewOp& op_;
   std::vector<Axis> axes_;  // all but the last
   Axis row_ = {.count = 1, .stride = 1};
+  bool has_columns_ = false;  // rows are columns of matrices of the input
   int64_t first_ = 0;
   int64_t rows_ = 0;
 };
