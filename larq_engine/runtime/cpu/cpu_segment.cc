@@ -55,8 +55,9 @@ std::vector<SizedStep> CpuSegment::DescribeSteps(const PassValues& values) const
     std::vector<SizedInput> inputs;
     for (size_t k = 0; k < listed.inputs.size(); ++k) {
       const size_t value = listed.inputs[k];
-      inputs.push_back(
-          {.value = value, .bytes = values.Bytes(value), .is_read_whole = step.reads_whole(k)});
+      inputs.push_back({.value = list_.Stored(value),
+                        .bytes = values.Bytes(value),
+                        .is_read_whole = step.reads_whole(k)});
     }
     described.push_back({.inputs = std::move(inputs),
                          .output = listed.output,

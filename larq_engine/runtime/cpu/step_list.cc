@@ -64,7 +64,10 @@ class Lister {
     }
     std::vector<ListedStep> steps = MoveSmallStepsForward(InOrder());
     steps = WithPooledProducts(program_, is_shared_, std::move(steps));
-    return {.steps = WithSums(program_, is_shared_, std::move(steps)), .parts = std::move(values_)};
+    StepList list{.steps = WithSums(program_, is_shared_, std::move(steps)),
+                  .parts = std::move(values_)};
+    LeaveOutReshapes(list);
+    return list;
   }
 
  private:
@@ -210,6 +213,22 @@ class Lister {
     std::vector<ListedStep> ordered;
     for (const auto& [at, i] : order) ordered.push_back(std::move(steps[i]));
     return ordered;
+  }
+
+  // Tells whether the operator's output is its input in another shape.
+  bool OnlyReshapes(const ProgramOp& op) const {
+    if (std::holds_alternative<ReshapeOp>(*op.op)) return true;
+    const auto* view = std::get_if<ViewOp>(op.op.get());
+    return view != nullptr && view->KeepsOrder(program_.value(op.inputs[0]).shape.dims);
+  }
+
+  void LeaveOutReshapes(StepList& list) const {
+    std::erase_if(list.steps, [&](const ListedStep& step) {
+      const bool is_left_out = step.kind == ListedStep::kWhole && !is_shared_[step.output] &&
+                               OnlyReshapes(program_.op(step.op));
+      if (is_left_out) list.reshaped[step.output] = list.Stored(step.inputs[0]);
+      return is_left_out;
+    });
   }
 
   bool IsMadeHere(size_t value) const { return value >= is_made_.size() || is_made_[value]; }

@@ -46,6 +46,14 @@ struct PartValue {
 struct StepList {
   std::vector<ListedStep> steps;
   std::vector<PartValue> parts;
+  // Values that are another one in another shape, and that other one. No step makes them.
+  std::map<size_t, size_t> reshaped = {};
+
+  // Returns the value that lies in memory for a value.
+  size_t Stored(size_t value) const {
+    const auto found = reshaped.find(value);
+    return found == reshaped.end() ? value : found->second;
+  }
   bool operator==(const StepList&) const = default;
 };
 
@@ -65,7 +73,9 @@ std::vector<ListedStep> WithoutAbsorbed(std::vector<ListedStep> steps,
 // copied together part by part.
 //
 // Convolutions also compute residual sums (residual_sums.h), poolings compute products
-// (pooled_products.h), and one step computes all groups of a convolution (grouped_convs.h).
+// (pooled_products.h), and one step computes all groups of a convolution (grouped_convs.h). An
+// operator that makes only a value's shape another has no step if only the segment needs its
+// result.
 StepList ListSteps(const Program& program, std::span<const size_t> ops,
                    const std::vector<bool>& is_shared, bool fuse);
 

@@ -486,4 +486,15 @@ bool ViewOp::MixesSamples() const {
   return !keeps;
 }
 
+bool ViewOp::KeepsOrder(const std::vector<int>& dims) const {
+  const View view = Of(dims);
+  int64_t elements = 1;
+  for (size_t i = view.axes.size(); i-- > 0;) {
+    const Axis& axis = view.axes[i];
+    if (!axis.places.empty() || (axis.count != 1 && axis.stride != elements)) return false;
+    elements *= axis.count;
+  }
+  return view.first == 0 && elements == CountElements(dims, dims.size());
+}
+
 }  // namespace larq_engine

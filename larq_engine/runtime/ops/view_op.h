@@ -82,6 +82,8 @@ struct ViewOp {
 
   // Throws OpError if the operator cannot take the shape.
   View Of(const std::vector<int>& dims) const;
+  // Tells whether the output has the input's elements in the input's order.
+  bool KeepsOrder(const std::vector<int>& dims) const;
   TensorShape Shape(std::span<const TensorShape> inputs) const;
   // Tells whether a sample, along axis 0, may move to another place of the batch.
   bool MixesSamples() const;

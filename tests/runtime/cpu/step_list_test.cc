@@ -62,6 +62,17 @@ class Network : public HostTensors {
     return Add("LceQuantize", builtin::kCustom, {input}, (Channels(input) + 31) / 32);
   }
 
+  int Reshape(int input, std::vector<int> dims) {
+    const int output = Tensor(std::move(dims));
+    const std::vector<int>& shape = dims_[static_cast<size_t>(output)];
+    OpInfo info{.inputs = {Info(ElementType::kFloat32, input), ShapeConstant(shape)},
+                .output = Info(ElementType::kFloat32, output)};
+    OpName op_name{.kind = "RESHAPE", .layer = ""};
+    program_.Add(*FindOp(builtin::kReshape, nullptr), op_name, info,
+                 std::vector<int>{input, kConstant}, output, false);
+    return output;
+  }
+
   // Returns each step as a text: the operator, the values that it reads, the operators that it
   // absorbs, and the value that it makes. "from N": it writes at channel N of the output (of the
   // original value, if the output is a part).
@@ -122,6 +133,15 @@ class Network : public HostTensors {
             .dims = {1},
             .constant = &kTwo,
             .bytes = sizeof(kTwo)};
+  }
+
+  static TensorInfo ShapeConstant(const std::vector<int>& shape) {
+    return {.present = true,
+            .name = "shape",
+            .type = ElementType::kInt32,
+            .dims = {static_cast<int>(shape.size())},
+            .constant = shape.data(),
+            .bytes = shape.size() * sizeof(int)};
   }
 
   static TensorInfo LayerConstant(ElementType type, std::vector<int> dims) {
@@ -276,6 +296,20 @@ TEST(ListSteps, ConcatenationsOfHostInputsStayWhole) {
   const int x = net.Input(32), y = net.Input(32);
   const int bits = net.ScaleAndQuantize(net.Concatenation({x, y}));
   EXPECT_EQ(net.List({bits}), (Texts{"CONCATENATION 0 1 to 2", "LceQuantize 2 to 4"}));
+}
+
+TEST(ListSteps, ReshapesOfValuesInBetweenAreLeftOut) {
+  Network net;
+  const int rows = net.Reshape(net.Clamp(net.Input(32)), {25, 32});
+  const int image = net.Reshape(net.Reshape(rows, {1, 25, 32}), {1, 5, 5, 32});
+  const int result = net.Clamp(image);
+  EXPECT_EQ(net.List({result}), (Texts{"RELU 0 to 1", "RELU 4 to 5"}));
+}
+
+TEST(ListSteps, ReshapesThatAreReadOutsideAreCopies) {
+  Network net;
+  const int rows = net.Reshape(net.Clamp(net.Input(32)), {25, 32});
+  EXPECT_EQ(net.List({rows}), (Texts{"RELU 0 to 1", "RESHAPE 1 to 2"}));
 }
 
 TEST(ListSteps, SignsAreTakenOfParts) {
