@@ -15,8 +15,9 @@ LARQ_COPTS = [
 # For code that runs once in a run of the model, not once for each value.
 SMALL_COPTS = LARQ_COPTS + ["-Os"]
 
-# gcc 12 vectorises the epilogues and packers only with -O3.
-KERNEL_COPTS = LARQ_COPTS + ["-O3"]
+# gcc 12 vectorises the epilogues and packers only with -O3, and square roots only if they need not
+# set errno.
+KERNEL_COPTS = LARQ_COPTS + ["-O3", "-fno-math-errno"]
 
 # For the products on 64-bit words: with vectorisation, gcc 12 keeps the counters of neighbouring
 # outputs in SSE registers and moves every count there, at half the speed (74 instead of 150 GMAC/s

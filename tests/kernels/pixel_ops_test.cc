@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -872,6 +873,144 @@ TEST_P(PixelOpsTest, ExponentialsAreThoseOfTheLowestRow) {
   }
 }
 
+// Each lane adds up a 16th of the values, and four more additions join the lanes. An addition's
+// error is half a part of 2^-23 of what it makes, and no partial sum exceeds the sum of all
+// magnitudes.
+TEST_P(PixelOpsTest, Sum) {
+  const PixelOps& lowest = *PixelOpsRows().front().ops;
+  for (const size_t channels : {1, 2, 15, 16, 17, 100, 1000}) {
+    const size_t rows = 3;
+    Floats values(rows * channels);
+    for (float& value : values) value = random_.Float(-3, 3);
+    const GuardedBuffer<float> in{std::span(std::as_const(values))};
+    GuardedBuffer<float> out(rows);
+    ops().sum(in.data(), rows, channels, out.data());
+    Floats of_lowest(rows);
+    lowest.sum(in.data(), rows, channels, of_lowest.data());
+    for (size_t row = 0; row < rows; ++row) {
+      double sum = 0, magnitudes = 0;
+      for (size_t c = 0; c < channels; ++c) {
+        sum += values[row * channels + c];
+        magnitudes += std::abs(values[row * channels + c]);
+      }
+      const double additions = static_cast<double>(channels / 16 + 5);
+      ASSERT_NEAR(out.data()[row], sum, additions * 0x1p-24 * magnitudes) << channels;
+      ASSERT_TRUE(SameFloat(out.data()[row], of_lowest[row])) << channels;
+    }
+  }
+}
+
+// Returns what a function of two floats makes, one operation after the other; nothing if the row
+// need not have it.
+std::optional<float> PairOf(PairFunction function, float a, float b) {
+  switch (function) {
+    case PairFunction::kAdd:
+      return a + b;
+    case PairFunction::kDiv:
+      return a / b;
+    case PairFunction::kMaximum:
+      return a > b ? a : b;
+    case PairFunction::kMinimum:
+      return a < b ? a : b;
+    case PairFunction::kMul:
+      return a * b;
+    case PairFunction::kPrelu:
+      return a >= 0 ? a : a * b;
+    case PairFunction::kSquaredDifference: {
+      const float difference = a - b;
+      return difference * difference;
+    }
+    case PairFunction::kSub:
+      return a - b;
+    default:
+      return std::nullopt;
+  }
+}
+
+TEST_P(PixelOpsTest, FunctionsOfTwoFloats) {
+  for (int number = 0; number <= static_cast<int>(PairFunction::kSub); ++number) {
+    const auto function = static_cast<PairFunction>(number);
+    const PairLoop loop = ops().pair_loop(function);
+    ASSERT_EQ(loop != nullptr, PairOf(function, 1, 1).has_value()) << number;
+    if (loop == nullptr) continue;
+    for (const size_t count : {0, 1, 7, 16, 33, 100}) {
+      const Floats a = AnyFloats(random_, count + 1), b = AnyFloats(random_, count + 1);
+      for (const bool a_is_one : {false, true}) {
+        for (const bool b_is_one : {false, true}) {
+          if (a_is_one && b_is_one && count != 1) continue;
+          const auto some = [&](const Floats& all, bool is_one) {
+            return GuardedBuffer<float>{std::span(all).first(is_one ? 1 : count)};
+          };
+          const GuardedBuffer<float> x = some(a, a_is_one), y = some(b, b_is_one);
+          GuardedBuffer<float> out(count);
+          loop({.values = x.data(), .is_one = a_is_one}, {.values = y.data(), .is_one = b_is_one},
+               count, out.data());
+          for (size_t i = 0; i < count; ++i) {
+            const float expected = *PairOf(function, a[a_is_one ? 0 : i], b[b_is_one ? 0 : i]);
+            ASSERT_TRUE(SameFloat(out.data()[i], expected))
+                << number << ": " << a[i] << " " << b[i];
+          }
+        }
+      }
+    }
+  }
+}
+
+// Like PairOf; the slope of a leaky ReLU is a quarter.
+std::optional<float> ValueOf(ValueFunction function, float x) {
+  const auto clamped = [](float value, float least, float most) {
+    value = value < least ? least : value;
+    return value > most ? most : value;
+  };
+  switch (function) {
+    case ValueFunction::kAbs:
+      return std::abs(x);
+    case ValueFunction::kHardSwish:
+      return x * (clamped(x + 3, 0, 6) / 6);
+    case ValueFunction::kLeakyRelu:
+      return x > 0 ? x : x * 0.25f;
+    case ValueFunction::kNeg:
+      return -x;
+    case ValueFunction::kRelu:
+      return x < 0 ? 0 : x;
+    case ValueFunction::kRelu0To1:
+      return clamped(x, 0, 1);
+    case ValueFunction::kRelu6:
+      return clamped(x, 0, 6);
+    case ValueFunction::kReluN1To1:
+      return clamped(x, -1, 1);
+    case ValueFunction::kRsqrt:
+      return 1 / std::sqrt(x);
+    case ValueFunction::kSqrt:
+      return std::sqrt(x);
+    case ValueFunction::kSquare:
+      return x * x;
+    default:
+      return std::nullopt;
+  }
+}
+
+TEST_P(PixelOpsTest, FunctionsOfOneFloat) {
+  for (int number = 0; number <= static_cast<int>(ValueFunction::kTanh); ++number) {
+    const auto function = static_cast<ValueFunction>(number);
+    const ValueLoop loop = ops().value_loop(function);
+    ASSERT_EQ(loop != nullptr, ValueOf(function, 1).has_value()) << number;
+    if (loop == nullptr) continue;
+    for (const size_t count : {0, 1, 7, 16, 33, 100}) {
+      const Floats values = AnyFloats(random_, count);
+      const GuardedBuffer<float> in{std::span(values)};
+      GuardedBuffer<float> out(count), in_place{std::span(values)};
+      loop(in.data(), count, 0.25f, out.data());
+      loop(in_place.data(), count, 0.25f, in_place.data());
+      for (size_t i = 0; i < count; ++i) {
+        ASSERT_TRUE(SameFloat(out.data()[i], *ValueOf(function, values[i])))
+            << number << ": " << values[i];
+        ASSERT_TRUE(SameFloat(in_place.data()[i], out.data()[i])) << number << ": " << values[i];
+      }
+    }
+  }
+}
+
 TEST_P(PixelOpsTest, RowsOfNothing) {
   const PixelOps& p = ops();
   const std::vector<float> channel(32);
@@ -890,6 +1029,7 @@ TEST_P(PixelOpsTest, RowsOfNothing) {
     p.prelu(nullptr, nullptr, rows, channels, nullptr);
     p.softmax(nullptr, rows, channels, 1, nullptr);
   }
+  p.sum(nullptr, 0, 32, nullptr);
   const uint32_t* const no_bits = nullptr;
   const float* const no_floats = nullptr;
   p.max_bits(&no_bits, 1, 0, nullptr);

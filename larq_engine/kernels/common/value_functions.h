@@ -54,6 +54,11 @@ enum class ValueFunction : uint8_t {
   kTanh,
 };
 
+// A loop that makes each value of one other value. `alpha` is the slope of a leaky ReLU for
+// negative values, and counts for nothing else. `out` may be `in` if values of both have the same
+// size.
+using ValueLoop = void (*)(const void* in, size_t count, float alpha, void* out);
+
 // Tells whether the function is defined for values of this type.
 constexpr bool IsOn(ValueFunction function, ValueType type) {
   switch (function) {
@@ -91,6 +96,15 @@ enum class PairFunction : uint8_t {
   kSquaredDifference,
   kSub,
 };
+
+struct LineOperand {
+  const void* values;
+  bool is_one;  // one value for the whole line
+};
+
+// A loop that makes each value of a line of one value of each operand. `out` may be an operand
+// whose values have the same size. At most one operand is one value, unless the line has one value.
+using PairLoop = void (*)(const LineOperand& a, const LineOperand& b, size_t count, void* out);
 
 // Tells whether the results are bools. Others have the type of both values.
 constexpr bool MakesBools(PairFunction function) {

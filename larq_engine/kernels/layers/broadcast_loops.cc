@@ -47,12 +47,8 @@ PairLoop Comparison(PairFunction function) {
   }
 }
 
-PairLoop FloatLoop(PairFunction function) {
+PairLoop FloatLoop(PairFunction function, const PixelOps& row) {
   switch (function) {
-    case PairFunction::kAdd:
-      return Each<float>([](float a, float b) { return a + b; });
-    case PairFunction::kDiv:
-      return Each<float>([](float a, float b) { return a / b; });
     case PairFunction::kFloorDiv:
       return Each<float>([](float a, float b) { return std::floor(a / b); });
     case PairFunction::kFloorMod:
@@ -60,22 +56,11 @@ PairLoop FloatLoop(PairFunction function) {
         const float rest = std::fmod(a, b);
         return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
       });
-    case PairFunction::kMaximum:
-      return Each<float>([](float a, float b) { return a > b ? a : b; });
-    case PairFunction::kMinimum:
-      return Each<float>([](float a, float b) { return a < b ? a : b; });
-    case PairFunction::kMul:
-      return Each<float>([](float a, float b) { return a * b; });
     case PairFunction::kPow:
       return Each<float>([](float a, float b) { return std::pow(a, b); });
-    case PairFunction::kPrelu:
-      return Each<float>([](float a, float b) { return a >= 0 ? a : a * b; });
-    case PairFunction::kSquaredDifference:
-      return Each<float>([](float a, float b) { return (a - b) * (a - b); });
-    case PairFunction::kSub:
-      return Each<float>([](float a, float b) { return a - b; });
     default:
-      return Comparison<float>(function);
+      const PairLoop own = row.pair_loop(function);
+      return own == nullptr ? Comparison<float>(function) : own;
   }
 }
 
@@ -160,9 +145,9 @@ void Select(const LineOperand& condition, const LineOperand& a, const LineOperan
 
 }  // namespace
 
-PairLoop LoopOf(PairFunction function, ValueType type) {
+PairLoop LoopOf(PairFunction function, ValueType type, const PixelOps& row) {
   assert(IsOn(function, type));
-  if (type == ValueType::kFloat32) return FloatLoop(function);
+  if (type == ValueType::kFloat32) return FloatLoop(function, row);
   if (type == ValueType::kInt32) return IntegerLoop<int32_t>(function);
   if (type == ValueType::kInt64) return IntegerLoop<int64_t>(function);
   return BoolLoop(function);

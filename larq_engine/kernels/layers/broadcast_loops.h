@@ -6,20 +6,12 @@
 
 #include "larq_engine/kernels/common/activation.h"
 #include "larq_engine/kernels/common/value_functions.h"
+#include "larq_engine/kernels/pixels/pixel_ops.h"
 
 namespace larq_engine {
 
-struct LineOperand {
-  const void* values;
-  bool is_one;  // one value for the whole line
-};
-
-// `out` may be an operand whose values have the same size. At most one operand is one value, unless
-// the line has one value.
-using PairLoop = void (*)(const LineOperand& a, const LineOperand& b, size_t count, void* out);
-
-// The function must be defined for the type.
-PairLoop LoopOf(PairFunction function, ValueType type);
+// Returns the row's own loop, if it has one. The function must be defined for the type.
+PairLoop LoopOf(PairFunction function, ValueType type, const PixelOps& row);
 
 // Applies an activation to floats or integers in place.
 void Activate(Activation activation, ValueType type, size_t count, void* values);

@@ -9,26 +9,14 @@
 namespace larq_engine {
 namespace {
 
-// Returns the loop of a function that has no state: of a value, or of a value and alpha.
+// Returns the loop of a function that has no state.
 template <typename T, typename Function>
 ValueLoop Each(Function) {
-  return [](const void* in, size_t count, float alpha, void* out) {
+  return [](const void* in, size_t count, float, void* out) {
     const auto* from = static_cast<const T*>(in);
     auto* to = static_cast<T*>(out);
-    for (size_t i = 0; i < count; ++i) {
-      if constexpr (std::is_invocable_v<Function, T, float>) {
-        to[i] = Function()(from[i], alpha);
-      } else {
-        to[i] = Function()(from[i]);
-      }
-    }
+    for (size_t i = 0; i < count; ++i) to[i] = Function()(from[i]);
   };
-}
-
-// Changes only values beyond a bound: NaN stays, and so does the sign of a zero.
-float Clamped(float x, float least, float most) {
-  x = x < least ? least : x;
-  return x > most ? most : x;
 }
 
 // The negative of the least integer is itself.
@@ -37,13 +25,11 @@ T Negative(T x) {
   return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(x));
 }
 
-ValueLoop FloatLoop(ValueFunction function) {
+ValueLoop FloatLoop(ValueFunction function, const PixelOps& row) {
   constexpr float kInverseSqrt2 = std::numbers::sqrt2_v<float> / 2;
   // The square root of 2 / pi.
   constexpr float kTanhScale = std::numbers::sqrt2_v<float> * std::numbers::inv_sqrtpi_v<float>;
   switch (function) {
-    case ValueFunction::kAbs:
-      return Each<float>([](float x) { return std::abs(x); });
     case ValueFunction::kCeil:
       return Each<float>([](float x) { return std::ceil(x); });
     case ValueFunction::kCos:
@@ -60,28 +46,12 @@ ValueLoop FloatLoop(ValueFunction function) {
       return Each<float>([](float x) {
         return 0.5f * x * (1 + std::tanh(kTanhScale * (x + 0.044715f * x * x * x)));
       });
-    case ValueFunction::kHardSwish:
-      return Each<float>([](float x) { return x * (Clamped(x + 3, 0, 6) / 6); });
-    case ValueFunction::kLeakyRelu:
-      return Each<float>([](float x, float alpha) { return x > 0 ? x : x * alpha; });
     case ValueFunction::kLog:
       return Each<float>([](float x) { return std::log(x); });
     case ValueFunction::kLogistic:
       return Each<float>([](float x) { return 1 / (1 + std::exp(-x)); });
-    case ValueFunction::kNeg:
-      return Each<float>([](float x) { return -x; });
-    case ValueFunction::kRelu:
-      return Each<float>([](float x) { return x < 0 ? 0 : x; });
-    case ValueFunction::kRelu0To1:
-      return Each<float>([](float x) { return Clamped(x, 0, 1); });
-    case ValueFunction::kRelu6:
-      return Each<float>([](float x) { return Clamped(x, 0, 6); });
-    case ValueFunction::kReluN1To1:
-      return Each<float>([](float x) { return Clamped(x, -1, 1); });
     case ValueFunction::kRound:
       return Each<float>([](float x) { return std::nearbyint(x); });
-    case ValueFunction::kRsqrt:
-      return Each<float>([](float x) { return 1 / std::sqrt(x); });
     case ValueFunction::kSign:
       return Each<float>([](float x) {
         const float sign = static_cast<float>(x > 0) - static_cast<float>(x < 0);
@@ -89,16 +59,11 @@ ValueLoop FloatLoop(ValueFunction function) {
       });
     case ValueFunction::kSin:
       return Each<float>([](float x) { return std::sin(x); });
-    case ValueFunction::kSqrt:
-      return Each<float>([](float x) { return std::sqrt(x); });
-    case ValueFunction::kSquare:
-      return Each<float>([](float x) { return x * x; });
     case ValueFunction::kTanh:
       return Each<float>([](float x) { return std::tanh(x); });
-    case ValueFunction::kLogicalNot:
-      return nullptr;
+    default:
+      return row.value_loop(function);
   }
-  return nullptr;
 }
 
 template <typename T>
@@ -115,8 +80,8 @@ ValueLoop IntegerLoop(ValueFunction function) {
   }
 }
 
-ValueLoop FindLoop(ValueFunction function, ValueType type) {
-  if (type == ValueType::kFloat32) return FloatLoop(function);
+ValueLoop FindLoop(ValueFunction function, ValueType type, const PixelOps& row) {
+  if (type == ValueType::kFloat32) return FloatLoop(function, row);
   if (type == ValueType::kInt32) return IntegerLoop<int32_t>(function);
   if (type == ValueType::kInt64) return IntegerLoop<int64_t>(function);
   return Each<uint8_t>([](uint8_t x) { return static_cast<uint8_t>(x == 0); });  // kLogicalNot
@@ -189,9 +154,9 @@ ValueLoop CastLoopOf(ValueType from, ValueType to) {
   return nullptr;
 }
 
-ValueLoop LoopOf(ValueFunction function, ValueType type) {
+ValueLoop LoopOf(ValueFunction function, ValueType type, const PixelOps& row) {
   assert(IsOn(function, type));
-  return FindLoop(function, type);
+  return FindLoop(function, type, row);
 }
 
 }  // namespace larq_engine

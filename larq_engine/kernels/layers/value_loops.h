@@ -5,15 +5,12 @@
 #include <cstddef>
 
 #include "larq_engine/kernels/common/value_functions.h"
+#include "larq_engine/kernels/pixels/pixel_ops.h"
 
 namespace larq_engine {
 
-// `alpha` is the slope of a leaky ReLU for negative values, and counts for nothing else. `out` may
-// be `in` if values of both have the same size.
-using ValueLoop = void (*)(const void* in, size_t count, float alpha, void* out);
-
-// The function must be defined for the type.
-ValueLoop LoopOf(ValueFunction function, ValueType type);
+// Returns the row's own loop, if it has one. The function must be defined for the type.
+ValueLoop LoopOf(ValueFunction function, ValueType type, const PixelOps& row);
 
 // Floats become the integers towards 0, or the nearest limit of the type; NaN becomes the greatest.
 // Integers that do not fit wrap around. All numbers but 0 are true.

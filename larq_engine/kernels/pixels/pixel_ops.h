@@ -14,6 +14,7 @@
 #include <limits>
 
 #include "larq_engine/kernels/common/float_range.h"
+#include "larq_engine/kernels/common/value_functions.h"
 
 namespace larq_engine {
 
@@ -123,6 +124,14 @@ struct PixelOps {
   // Computes 1 / (1 + exp(-x)). The error is at most 3 * 2^-23 of the result, and below -87, where
   // the result is 0, 2^-125.
   void (*logistic)(const float* in, size_t count, float* out);
+
+  // Adds up each row's values, in the order that pixel_ops_exp.h has for softmax.
+  void (*sum)(const float* in, size_t rows, size_t channels, float* out);
+
+  // Return the loop of a function of floats; null for the functions that need a library, and for
+  // comparisons.
+  PairLoop (*pair_loop)(PairFunction function);
+  ValueLoop (*value_loop)(ValueFunction function);
 };
 
 }  // namespace larq_engine

@@ -1,4 +1,4 @@
-// Softmax and the logistic function of PixelOps, in loops for compilers. Everything here is
+// Softmax, the logistic function and sums of PixelOps, in loops for compilers. Everything here is
 // internal to the file that includes it, as in pixel_ops_loops.h.
 //
 // A loop computes kExpLanes values at a time, whatever the vectors of the ISA are: so the sums of
@@ -83,29 +83,25 @@ inline float SumInLanes(const float* values, size_t count) {
   return sums[0];
 }
 
+void SumRows(const float* in, size_t rows, size_t channels, float* out) {
+  for (size_t row = 0; row < rows; ++row) out[row] = SumInLanes(in + row * channels, channels);
+}
+
 // Returns the greatest of sign * in[i], where `sign` is 1 or -1; NaN does not count.
 inline float GreatestOf(const float* in, size_t count, float sign) {
-  float most[kExpLanes];
-  for (float& lane : most) lane = -std::numeric_limits<float>::infinity();
-  size_t at = 0;
-  for (; at + kExpLanes <= count; at += kExpLanes) {
-    for (size_t i = 0; i < kExpLanes; ++i) {
-      const float x = sign * in[at + i];
-      most[i] = x > most[i] ? x : most[i];
-    }
-  }
-  float greatest = most[0];
-  for (float lane : most) greatest = lane > greatest ? lane : greatest;
-  for (; at < count; ++at) greatest = sign * in[at] > greatest ? sign * in[at] : greatest;
+  float greatest = -std::numeric_limits<float>::infinity();
+  for (size_t i = 0; i < count; ++i) greatest = sign * in[i] > greatest ? sign * in[i] : greatest;
   return greatest;
 }
 
+// kGreatestOf is GreatestOf, or a function of vectors that returns the same.
+template <float (*kGreatestOf)(const float* in, size_t count, float sign)>
 void Softmax(const float* in, size_t rows, size_t channels, float beta, float* out) {
   // With a negative beta, the exponent of the least value is the greatest.
   const float sign = beta < 0 ? -1.0f : 1.0f;
   const float factor = sign * beta;
   for (size_t row = 0; row < rows; ++row, in += channels, out += channels) {
-    const float greatest = GreatestOf(in, channels, sign);
+    const float greatest = kGreatestOf(in, channels, sign);
     const auto exponentials = [=](const float* from, float(&values)[kExpLanes]) {
       for (size_t i = 0; i < kExpLanes; ++i) {
         values[i] = ExpOfNegative(factor * (sign * from[i] - greatest));

@@ -9,6 +9,7 @@
 #include "larq_engine/kernels/common/round_to_int8.h"
 #include "larq_engine/kernels/pixels/pixel_ops.h"
 #include "larq_engine/kernels/pixels/pixel_ops_exp.h"
+#include "larq_engine/kernels/pixels/pixel_ops_functions.h"
 #include "larq_engine/kernels/pixels/pixel_ops_rows.h"
 
 namespace larq_engine {
@@ -468,8 +469,11 @@ constexpr PixelOps kPixelOpsLoops = {
     .prelu = Prelu,
     .scale_uint8 = ScaleBytes<uint8_t>,
     .scale_int8 = ScaleBytes<int8_t>,
-    .softmax = Softmax,
+    .softmax = Softmax<GreatestOf>,
     .logistic = Logistic,
+    .sum = SumRows,
+    .pair_loop = PairLoopOf,
+    .value_loop = ValueLoopOf,
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "larq_engine/runtime/cpu/step_pixels.h"
+#include "larq_engine/runtime/ops/broadcast.h"
 
 namespace larq_engine {
 
@@ -20,12 +21,14 @@ void BroadcastStep::Resize(std::span<const TensorShape> inputs, const TensorShap
   for (const std::vector<int>& dims : operands) {
     const int64_t values = CountElements(dims, dims.size());
     const bool is_of_channels = values == channels && Channels(dims) == channels;
-    roles_.push_back(dims == output.dims ? kAlike
-                     : values == 1       ? kOne
-                     : is_of_channels    ? kChannels
-                                         : kOther);
+    roles_.push_back(dims == output.dims               ? kAlike
+                     : values == 1                     ? kOne
+                     : is_of_channels                  ? kChannels
+                     : HasOneAPixel(dims, output.dims) ? kOneAPixel
+                                                       : kOther);
   }
-  pixelwise_ = std::ranges::count(roles_, kAlike) > 0 && std::ranges::count(roles_, kOther) == 0;
+  const auto count = [&](Role role) { return std::ranges::count(roles_, role); };
+  pixelwise_ = count(kAlike) + count(kOneAPixel) > 0 && count(kOther) == 0;
   lines_ = BroadcastLines(operands, output.dims);
   const bool is_empty = CountElements(output.dims, output.dims.size()) == 0;
   pixels_ = is_empty ? 0 : pixelwise_ ? CountPixels(output.dims) : lines_.lines();
@@ -39,12 +42,14 @@ BroadcastStep::Operands BroadcastStep::OperandsOf(std::span<const void* const> i
                                                   int64_t first) const {
   Operands operands;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const bool is_one = pixelwise_ ? roles_[i] == kOne : lines_.IsOne(i);
+    const bool is_one = pixelwise_ ? roles_[i] == kOne || roles_[i] == kOneAPixel : lines_.IsOne(i);
     int64_t begin = is_one ? 0 : first;
     if (!pixelwise_) {
       begin += lines_.Begin(i, pixel);
     } else if (roles_[i] == kAlike) {
       begin += (pixel - range.first_pixel) * values_;
+    } else if (roles_[i] == kOneAPixel) {
+      begin += pixel - range.first_pixel;
     }
     const auto* values = static_cast<const std::byte*>(inputs[i]);
     operands[i] = {values + static_cast<size_t>(begin) * input_bytes_[i], is_one};
@@ -60,7 +65,9 @@ void BroadcastStep::Run(std::span<const void* const> inputs, const StepRange& ra
     RunLine({operands.data(), inputs.size()}, static_cast<size_t>(count),
             static_cast<std::byte*>(output) + static_cast<size_t>(begin) * output_bytes_);
   };
-  if (pixelwise_ && std::ranges::count(roles_, kChannels) == 0) {
+  const bool is_of_values =
+      std::ranges::all_of(roles_, [](Role role) { return role == kAlike || role == kOne; });
+  if (pixelwise_ && is_of_values) {
     return blocks_.ForEachStretch(
         range, [&](int64_t first, int64_t count) { run(range.first_pixel, first, count); });
   }

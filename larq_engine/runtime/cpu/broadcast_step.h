@@ -21,7 +21,9 @@ class BroadcastStep : public Step {
   int64_t pixels() const override { return pixels_; }
   int64_t blocks() const override { return blocks_.blocks(); }
   bool pixelwise() const override { return pixelwise_; }
-  bool reads_whole(size_t input) const override { return !pixelwise_ || roles_[input] != kAlike; }
+  bool reads_whole(size_t input) const override {
+    return !pixelwise_ || (roles_[input] != kAlike && roles_[input] != kOneAPixel);
+  }
   bool in_place() const override { return pixelwise_; }
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
            void* output) const override;
@@ -36,9 +38,10 @@ class BroadcastStep : public Step {
   virtual void RunLine(std::span<const LineOperand> operands, size_t count, void* out) const = 0;
 
  private:
-  // kAlike: the operand has the output's shape. kOne: it is one value. kChannels: it has one for
-  // each channel. If there are no others, the step is pixelwise.
-  enum Role : uint8_t { kAlike, kOne, kChannels, kOther };
+  // kAlike: the operand has the output's shape. kOneAPixel: it has one value for each pixel. kOne:
+  // it is one value. kChannels: it has one for each channel. If there are no others, and one has
+  // values of each pixel, the step is pixelwise.
+  enum Role : uint8_t { kAlike, kOneAPixel, kOne, kChannels, kOther };
   using Operands = std::array<LineOperand, BroadcastLines::kMostOperands>;
 
   Operands OperandsOf(std::span<const void* const> inputs, const StepRange& range, int64_t pixel,

@@ -27,8 +27,9 @@ class BinaryStep : public ElementwiseStep {
       : ElementwiseStep(kernels, op.activation),
         op_(op),
         compute_values_(op.kind == ChannelOp::kAdd ? ops_.add : ops_.multiply),
-        compute_channels_(op.kind == ChannelOp::kAdd ? ops_.add_channels : ops_.multiply_channels) {
-  }
+        compute_channels_(op.kind == ChannelOp::kAdd ? ops_.add_channels : ops_.multiply_channels),
+        compute_line_(
+            ops_.pair_loop(op.kind == ChannelOp::kAdd ? PairFunction::kAdd : PairFunction::kMul)) {}
 
   bool pixelwise() const override { return form_ != kBroadcast; }
   bool reads_whole(size_t input) const override {
@@ -50,7 +51,13 @@ class BinaryStep : public ElementwiseStep {
     form_ = is_constant ? kChannels : kSameShape;
     if (op_.IsAlike(inputs)) return;
     form_ = kBroadcast;
-    if (is_constant) return;
+    for (size_t i : {0, 1}) {
+      const bool is_of_pixels = is_constant || operands[1 - i] == output.dims;
+      if (!is_of_pixels || !HasOneAPixel(operands[i], output.dims)) continue;
+      form_ = kOneAPixel;
+      one_ = i;
+    }
+    if (is_constant || form_ == kOneAPixel) return;
     for (size_t i : {0, 1}) {
       if (CountElements(inputs[i].dims, inputs[i].dims.size()) != values) continue;
       form_ = kRepeated;
@@ -66,6 +73,8 @@ class BinaryStep : public ElementwiseStep {
       compute_channels_(a, constant_.data(), Pixels(range), channels(), range_, out);
     } else if (form_ == kSameShape) {
       compute_values_(a, static_cast<const float*>(inputs[1]), Values(range), range_, out);
+    } else if (form_ == kOneAPixel) {
+      RunOneAPixel(inputs, range, out);
     } else if (form_ == kRepeated) {
       RunRepeated(inputs, range, scratch, out);
     } else {
@@ -75,9 +84,25 @@ class BinaryStep : public ElementwiseStep {
 
  private:
   // kSameShape: both operands have the output's shape. kChannels: one is a constant for each
-  // channel. kRepeated: one has the output's shape, and the other is repeated. kBroadcast: any
-  // other shapes.
-  enum Form : uint8_t { kSameShape, kChannels, kRepeated, kBroadcast };
+  // channel. kOneAPixel: one has a single value for each pixel, and the other the output's shape or
+  // a constant for each channel. kRepeated: one has the output's shape, and the other is repeated.
+  // kBroadcast: any other shapes.
+  enum Form : uint8_t { kSameShape, kChannels, kOneAPixel, kRepeated, kBroadcast };
+
+  void RunOneAPixel(std::span<const void* const> inputs, const StepRange& range, float* out) const {
+    std::array<const float*, 2> values = {constant_.data(), constant_.data()};
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      values[op_.data_inputs[i]] = static_cast<const float*>(inputs[i]);
+    }
+    std::array<LineOperand, 2> operands;
+    for (size_t pixel = 0; pixel < Pixels(range); ++pixel) {
+      const size_t first = inputs.size() == 1 ? 0 : pixel * channels();
+      operands[one_] = {.values = values[one_] + pixel, .is_one = true};
+      operands[1 - one_] = {.values = values[1 - one_] + first, .is_one = false};
+      compute_line_(operands[0], operands[1], channels(), out + pixel * channels());
+    }
+    if (op_.activation != Activation::kNone) ops_.clamp(out, Values(range), range_, out);
+  }
 
   // Repeats a gate, which has one pixel for a whole image.
   void RunRepeated(std::span<const void* const> inputs, const StepRange& range, std::byte* scratch,
@@ -120,8 +145,10 @@ class BinaryStep : public ElementwiseStep {
   const BinaryOp& op_;
   decltype(PixelOps::add) compute_values_;
   decltype(PixelOps::add_channels) compute_channels_;
+  PairLoop compute_line_;
   std::vector<float> constant_;  // one value for each channel
   Form form_ = kSameShape;
+  size_t one_ = 0;   // for kOneAPixel: the operand that has one value for each pixel
   size_t full_ = 0;  // for kRepeated: index of the input with the output's shape
   std::array<BroadcastPixels, 2> operand_pixels_;
 };

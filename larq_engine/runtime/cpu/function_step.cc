@@ -38,8 +38,9 @@ class FunctionStep : public PixelwiseStep {
 
 }  // namespace
 
-std::unique_ptr<Step> MakeStep(const FunctionOp& op, const StepKernels&) {
-  return std::make_unique<FunctionStep>(LoopOf(op.function, op.type), op.alpha, op.type, op.type);
+std::unique_ptr<Step> MakeStep(const FunctionOp& op, const StepKernels& kernels) {
+  return std::make_unique<FunctionStep>(LoopOf(op.function, op.type, kernels.pixel_ops), op.alpha,
+                                        op.type, op.type);
 }
 
 std::unique_ptr<Step> MakeStep(const CastOp& op, const StepKernels&) {

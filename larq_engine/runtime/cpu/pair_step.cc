@@ -6,10 +6,10 @@ namespace {
 
 class PairStep : public BroadcastStep {
  public:
-  explicit PairStep(const PairOp& op)
+  PairStep(const PairOp& op, const StepKernels& kernels)
       : BroadcastStep({BytesOf(op.type), BytesOf(op.type)}, BytesOf(op.OutputType())),
         op_(op),
-        loop_(LoopOf(op.function, op.type)) {}
+        loop_(LoopOf(op.function, op.type, kernels.pixel_ops)) {}
 
  private:
   void RunLine(std::span<const LineOperand> operands, size_t count, void* out) const override {
@@ -23,8 +23,8 @@ class PairStep : public BroadcastStep {
 
 }  // namespace
 
-std::unique_ptr<Step> MakeStep(const PairOp& op, const StepKernels&) {
-  return std::make_unique<PairStep>(op);
+std::unique_ptr<Step> MakeStep(const PairOp& op, const StepKernels& kernels) {
+  return std::make_unique<PairStep>(op, kernels);
 }
 
 }  // namespace larq_engine

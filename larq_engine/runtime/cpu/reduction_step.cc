@@ -62,15 +62,23 @@ T ReduceLine(const T* values, int64_t count) {
 // A pixel is a run of the output.
 class ReductionStep : public Step {
  public:
-  explicit ReductionStep(const ReductionOp& op) : op_(op) {}
+  ReductionStep(const ReductionOp& op, const StepKernels& kernels)
+      : op_(op), ops_(kernels.pixel_ops) {}
 
   void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
-    axes_ = ReducedAxes(inputs[0].dims, op_.Reduced(inputs[0].dims));
+    const std::vector<int>& dims = inputs[0].dims;
+    const std::vector<bool> reduced = op_.Reduced(dims);
+    axes_ = ReducedAxes(dims, reduced);
     const int64_t values = CountElements(output.dims, output.dims.size());
     pixels_ = values == 0 ? 0 : values / axes_.run();
+    is_of_rows_ = !dims.empty() && reduced.back();
+    for (size_t i = 0; i + 1 < dims.size(); ++i) {
+      is_of_rows_ = is_of_rows_ && (dims[i] == 1 || !reduced[i]);
+    }
   }
 
   int64_t pixels() const override { return pixels_; }
+  bool pixelwise() const override { return is_of_rows_; }
   KernelPixels kernel_pixels() const override { return {.tile = 1}; }
 
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
@@ -86,7 +94,8 @@ class ReductionStep : public Step {
   template <typename T>
   void RunOn(const T* in, const StepRange& range, T* out) const {
     for (int64_t pixel = range.first_pixel; pixel < range.last_pixel; ++pixel, out += axes_.run()) {
-      const T* first = in + axes_.First(pixel);
+      const T* first =
+          is_of_rows_ ? in + (pixel - range.first_pixel) * axes_.count() : in + axes_.First(pixel);
       switch (op_.kind) {
         case ReductionOp::kSum:
           Reduce<Sum<T>>(first, out);
@@ -109,12 +118,24 @@ class ReductionStep : public Step {
     }
   }
 
+  // Sums of floats are those of the row of pixel operations.
+  template <typename Combine, typename T>
+  T LineOf(const T* values, int64_t count) const {
+    if constexpr (std::is_same_v<Combine, Sum<float>>) {
+      float sum;
+      ops_.sum(values, 1, static_cast<size_t>(count), &sum);
+      return sum;
+    } else {
+      return ReduceLine<Combine>(values, count);
+    }
+  }
+
   template <typename Combine, typename T>
   void Reduce(const T* first, T* out) const {
     std::fill_n(out, axes_.run(), Combine::kStart);
     if (axes_.run() == 1) {
       axes_.ForEachLine([&](int64_t distance, int64_t size) {
-        *out = Combine::Of(*out, ReduceLine<Combine>(first + distance, size));
+        *out = Combine::Of(*out, LineOf<Combine>(first + distance, size));
       });
       return;
     }
@@ -124,14 +145,16 @@ class ReductionStep : public Step {
   }
 
   const ReductionOp& op_;
+  const PixelOps& ops_;
   ReducedAxes axes_;
   int64_t pixels_ = 0;
+  bool is_of_rows_ = false;  // each value is made of a pixel of the input
 };
 
 }  // namespace
 
-std::unique_ptr<Step> MakeStep(const ReductionOp& op, const StepKernels&) {
-  return std::make_unique<ReductionStep>(op);
+std::unique_ptr<Step> MakeStep(const ReductionOp& op, const StepKernels& kernels) {
+  return std::make_unique<ReductionStep>(op, kernels);
 }
 
 }  // namespace larq_engine

@@ -28,6 +28,14 @@ std::vector<int> BroadcastShape(const std::vector<int>& a, const std::vector<int
   return shape;
 }
 
+bool HasOneAPixel(const std::vector<int>& dims, const std::vector<int>& result) {
+  if (SizeAt(dims, 0) != 1) return false;
+  for (size_t i = 1; i < result.size(); ++i) {
+    if (SizeAt(dims, i) != SizeAt(result, i)) return false;
+  }
+  return true;
+}
+
 BroadcastPixels::BroadcastPixels(const std::vector<int>& dims, const std::vector<int>& result)
     : size_(static_cast<size_t>(SizeAt(dims, 0))) {
   size_t stride = size_;

@@ -20,6 +20,9 @@ std::vector<T> ForEachChannel(const std::vector<T>& values, size_t channels) {
 // Returns the shape of the result. Throws OpError if the shapes do not fit each other.
 std::vector<int> BroadcastShape(const std::vector<int>& a, const std::vector<int>& b);
 
+// Tells whether an operand has one value for each pixel of the result.
+bool HasOneAPixel(const std::vector<int>& dims, const std::vector<int>& result);
+
 // Finds the pixel of an operand (its values along the last dimension) for each pixel of the result.
 class BroadcastPixels {
  public:

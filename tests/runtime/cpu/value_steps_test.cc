@@ -40,7 +40,7 @@ size_t Source(size_t at, const Dims& result, const Dims& dims) {
 
 // Returns the result, which is computed in pieces, the last ones first.
 std::vector<float> RunInPieces(const Step& step, const std::vector<const void*>& inputs,
-                               const std::vector<size_t>& value_bytes, size_t values,
+                               const std::vector<size_t>& input_bytes, size_t values,
                                PieceSize size) {
   std::vector<float> output(values, -99.0f);
   const int64_t pixels = step.pixels(), blocks = step.blocks();
@@ -49,8 +49,10 @@ std::vector<float> RunInPieces(const Step& step, const std::vector<const void*>&
     const size_t before = values / static_cast<size_t>(pixels) * static_cast<size_t>(first);
     std::vector<const void*> places;
     for (size_t i = 0; i < inputs.size(); ++i) {
+      const size_t pixel_bytes =
+          step.reads_whole(i) ? 0 : input_bytes[i] / static_cast<size_t>(pixels);
       places.push_back(static_cast<const std::byte*>(inputs[i]) +
-                       (step.reads_whole(i) ? 0 : before * value_bytes[i]));
+                       pixel_bytes * static_cast<size_t>(first));
     }
     for (int64_t end = blocks; end > 0; end -= std::min(end, size.blocks)) {
       step.Run(places, {first, last, std::max<int64_t>(end - size.blocks, 0), end}, nullptr,
@@ -95,9 +97,10 @@ TEST(ValueSteps, PairsAreBroadcastInPieces) {
                          b[Source(i, output.dims, shapes[1])]);
     }
     for (const PieceSize& size : kPieceSizes) {
-      EXPECT_EQ(RunInPieces(*step, {a.data(), b.data()}, {sizeof(float), sizeof(float)},
-                            expected.size(), size),
-                expected)
+      EXPECT_EQ(
+          RunInPieces(*step, {a.data(), b.data()},
+                      {a.size() * sizeof(float), b.size() * sizeof(float)}, expected.size(), size),
+          expected)
           << ::testing::PrintToString(shapes) << " in pieces of " << size.pixels;
     }
   }
@@ -119,7 +122,8 @@ TEST(ValueSteps, SelectionsAreBroadcastInPieces) {
     }
     for (const PieceSize& size : kPieceSizes) {
       EXPECT_EQ(RunInPieces(*step, {condition.data(), a.data(), b.data()},
-                            {sizeof(uint8_t), sizeof(float), sizeof(float)}, expected.size(), size),
+                            {condition.size(), a.size() * sizeof(float), b.size() * sizeof(float)},
+                            expected.size(), size),
                 expected)
           << ::testing::PrintToString(shapes) << " in pieces of " << size.pixels;
     }
