@@ -3,7 +3,6 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <type_traits>
 
 namespace larq_engine {
@@ -26,32 +25,9 @@ T Negative(T x) {
 }
 
 ValueLoop FloatLoop(ValueFunction function, const PixelOps& row) {
-  constexpr float kInverseSqrt2 = std::numbers::sqrt2_v<float> / 2;
-  // The square root of 2 / pi.
-  constexpr float kTanhScale = std::numbers::sqrt2_v<float> * std::numbers::inv_sqrtpi_v<float>;
   switch (function) {
-    case ValueFunction::kCeil:
-      return Each<float>([](float x) { return std::ceil(x); });
     case ValueFunction::kCos:
       return Each<float>([](float x) { return std::cos(x); });
-    case ValueFunction::kElu:
-      return Each<float>([](float x) { return x < 0 ? std::expm1(x) : x; });
-    case ValueFunction::kExp:
-      return Each<float>([](float x) { return std::exp(x); });
-    case ValueFunction::kFloor:
-      return Each<float>([](float x) { return std::floor(x); });
-    case ValueFunction::kGelu:
-      return Each<float>([](float x) { return 0.5f * x * std::erfc(-x * kInverseSqrt2); });
-    case ValueFunction::kGeluByTanh:
-      return Each<float>([](float x) {
-        return 0.5f * x * (1 + std::tanh(kTanhScale * (x + 0.044715f * x * x * x)));
-      });
-    case ValueFunction::kLog:
-      return Each<float>([](float x) { return std::log(x); });
-    case ValueFunction::kLogistic:
-      return Each<float>([](float x) { return 1 / (1 + std::exp(-x)); });
-    case ValueFunction::kRound:
-      return Each<float>([](float x) { return std::nearbyint(x); });
     case ValueFunction::kSign:
       return Each<float>([](float x) {
         const float sign = static_cast<float>(x > 0) - static_cast<float>(x < 0);
@@ -59,8 +35,6 @@ ValueLoop FloatLoop(ValueFunction function, const PixelOps& row) {
       });
     case ValueFunction::kSin:
       return Each<float>([](float x) { return std::sin(x); });
-    case ValueFunction::kTanh:
-      return Each<float>([](float x) { return std::tanh(x); });
     default:
       return row.value_loop(function);
   }

@@ -24,30 +24,48 @@ inline float Chosen(bool first, float a, float b) {
       float, (__builtin_bit_cast(uint32_t, a) & mask) | (__builtin_bit_cast(uint32_t, b) & ~mask));
 }
 
-// Computes exp(x) for x <= 0, with an error of at most 2^-23 of the result. Below -87, where
-// results come near the smallest normal float, 2^-126, it is 0. NaN stays.
-//
-// The result is 2^n * exp(r), where n is x / log(2), rounded, and r = x - n * log(2).
-inline float ExpOfNegative(float x) {
-  // Added to a small number, it leaves no bits for a fraction: the lowest bits are n.
-  constexpr float kRounds = 0x1.8p23f;
+// exp(x) is 2^n * exp(r), where n is x / log(2), rounded, and r = x - n * log(2).
+struct SplitExponent {
+  uint32_t n_bits;  // n plus the bits of kRounds
+  float r;
+};
+
+// Added to a small number, it leaves no bits for a fraction: the lowest bits are the number.
+inline constexpr float kRounds = 0x1.8p23f;
+
+inline SplitExponent Split(float x) {
   // The upper part of log(2) has 15 bits, so that its products with n are exact.
   constexpr float kLog2Upper = 0x1.62e4p-1f;
   constexpr float kLog2Lower = 0x1.7f7d1cp-20f;
   const float rounded = x * 0x1.715476p0f + kRounds;
   const float n = rounded - kRounds;
-  const float r = (x - n * kLog2Upper) - n * kLog2Lower;
-  // The terms of the series up to r^7 / 7!. As |r| is at most log(2) / 2, the next one is 5e-9.
+  return {.n_bits = __builtin_bit_cast(uint32_t, rounded),
+          .r = (x - n * kLog2Upper) - n * kLog2Lower};
+}
+
+// Returns (exp(r) - 1) / r by the terms of the series up to r^7 / 7!. As |r| is at most log(2) / 2,
+// the next one is 5e-9.
+inline float ExpSeries(float r) {
   float y = 1.0f / 5040;
   y = y * r + 1.0f / 720;
   y = y * r + 1.0f / 120;
   y = y * r + 1.0f / 24;
   y = y * r + 1.0f / 6;
   y = y * r + 0.5f;
-  y = y * r + 1.0f;
-  y = y * r + 1.0f;
+  return y * r + 1.0f;
+}
+
+// Returns 2^n for n from -126 to 127, of which `n_bits` has the lowest 8 bits.
+inline float PowerOf2(uint32_t n_bits) {
   constexpr uint32_t kOne = 0x3f800000;
-  y *= __builtin_bit_cast(float, (__builtin_bit_cast(uint32_t, rounded) << 23) + kOne);
+  return __builtin_bit_cast(float, (n_bits << 23) + kOne);
+}
+
+// Computes exp(x) for x <= 0, with an error of at most 2^-23 of the result. Below -87, where
+// results come near the smallest normal float, 2^-126, it is 0. NaN stays.
+inline float ExpOfNegative(float x) {
+  const SplitExponent split = Split(x);
+  const float y = (ExpSeries(split.r) * split.r + 1.0f) * PowerOf2(split.n_bits);
   return Chosen(x < -87.0f, 0.0f, y);
 }
 
@@ -114,13 +132,14 @@ void Softmax(const float* in, size_t rows, size_t channels, float beta, float* o
 }
 
 // Computes 1 / (1 + exp(-x)), for negative values as exp(x) / (1 + exp(x)).
+inline float LogisticOf(float x) {
+  const float e = ExpOfNegative(Chosen(x < 0, x, -x));
+  return Chosen(x < 0, e, 1.0f) / (1.0f + e);
+}
+
 void Logistic(const float* in, size_t count, float* out) {
   const auto logistic = [](const float* from, float(&values)[kExpLanes]) {
-    for (size_t i = 0; i < kExpLanes; ++i) {
-      const float x = from[i];
-      const float e = ExpOfNegative(Chosen(x < 0, x, -x));
-      values[i] = Chosen(x < 0, e, 1.0f) / (1.0f + e);
-    }
+    for (size_t i = 0; i < kExpLanes; ++i) values[i] = LogisticOf(from[i]);
   };
   ForLanes(in, count, logistic, out);
 }
