@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numbers>
 #include <optional>
 #include <stdexcept>
@@ -1096,6 +1097,100 @@ TEST_P(PixelOpsTest, FunctionsAreNearTheTrueOnes) {
       ASSERT_NEAR(out[i], expected, 0x1p-125 + 2 * 0x1p-23 * size) << values[i];
     }
   });
+}
+
+std::vector<int8_t> AnyBytes(Random& random, size_t count, int8_t least = -128) {
+  std::vector<int8_t> bytes(count);
+  for (int8_t& byte : bytes) byte = static_cast<int8_t>(random.Int(least, 127));
+  return bytes;
+}
+
+// The sum of two products of -128 and -127 nearly overflows 16 bits, and one of -128 and -128 does.
+TEST_P(PixelOpsTest, AddInt8Products) {
+  for (const size_t taps : {1, 2, 3, 8, 9, 10, 25}) {
+    for (const size_t count : {0, 1, 7, 8, 16, 24, 33, 100, 200}) {
+      for (const bool pairs_fit : {false, true}) {
+        std::vector<std::vector<int8_t>> x, w;
+        std::vector<const int8_t*> values, weights;
+        std::vector<int32_t> expected(count, INT32_MAX - 1000);  // sums wrap
+        for (size_t t = 0; t < taps; ++t) {
+          x.push_back(AnyBytes(random_, count));
+          w.push_back(AnyBytes(random_, count, pairs_fit ? -127 : -128));
+          if (count > 1) x[t][1] = -128;
+          if (count > 1) w[t][1] = pairs_fit ? -127 : -128;
+          for (size_t i = 0; i < count; ++i) {
+            const auto product = static_cast<uint32_t>(x[t][i] * w[t][i]);
+            expected[i] = static_cast<int32_t>(static_cast<uint32_t>(expected[i]) + product);
+          }
+        }
+        const std::vector<int32_t> start(count, INT32_MAX - 1000);
+        GuardedBuffer<int32_t> sums{std::span(start)};
+        std::vector<std::unique_ptr<GuardedBuffer<int8_t>>> guarded;
+        const auto guard = [&](const std::vector<int8_t>& bytes) {
+          guarded.push_back(std::make_unique<GuardedBuffer<int8_t>>(std::span(bytes)));
+          return guarded.back()->data();
+        };
+        for (size_t t = 0; t < taps; ++t) {
+          values.push_back(guard(x[t]));
+          weights.push_back(guard(w[t]));
+        }
+        ops().add_int8_products(values.data(), weights.data(), taps, pairs_fit, count, sums.data());
+        EXPECT_TRUE(std::equal(expected.begin(), expected.end(), sums.data()))
+            << taps << " taps, " << count << " values, " << pairs_fit;
+      }
+    }
+  }
+}
+
+TEST_P(PixelOpsTest, MaxInt8) {
+  for (const size_t taps : {1, 2, 9}) {
+    for (const size_t count : {0, 1, 7, 33, 100, 200}) {
+      std::vector<std::vector<int8_t>> x;
+      std::vector<const int8_t*> pointers;
+      std::vector<int8_t> expected(count, -128);
+      for (size_t t = 0; t < taps; ++t) {
+        x.push_back(AnyBytes(random_, count));
+        for (size_t i = 0; i < count; ++i) expected[i] = std::max(expected[i], x[t][i]);
+      }
+      for (const std::vector<int8_t>& tap : x) pointers.push_back(tap.data());
+      GuardedBuffer<int8_t> out(count);
+      ops().max_int8(pointers.data(), taps, count, out.data());
+      EXPECT_TRUE(std::equal(expected.begin(), expected.end(), out.data())) << count;
+    }
+  }
+}
+
+TEST_P(PixelOpsTest, SumsAndProductsOfInt8Pairs) {
+  const Int8Pairs pairs{.zero_points = {-7, 30},
+                        .of_step = {1234, -777},
+                        .shift = 10,
+                        .multiplier = 0.013f,
+                        .range = {.min = -90, .max = 77},
+                        .zero_point = 5};
+  for (const size_t count : {0, 1, 7, 33, 100, 200}) {
+    const std::vector<int8_t> a = AnyBytes(random_, count + 1), b = AnyBytes(random_, count + 1);
+    for (const bool a_is_one : {false, true}) {
+      for (const bool b_is_one : {false, true}) {
+        const auto some = [&](const std::vector<int8_t>& all, bool is_one) {
+          return GuardedBuffer<int8_t>{std::span(all).first(is_one ? 1 : count)};
+        };
+        const GuardedBuffer<int8_t> x = some(a, a_is_one), y = some(b, b_is_one);
+        const LineOperand left{.values = x.data(), .is_one = a_is_one};
+        const LineOperand right{.values = y.data(), .is_one = b_is_one};
+        GuardedBuffer<int8_t> sums(count), products(count);
+        ops().add_int8(pairs, left, right, count, sums.data());
+        ops().multiply_int8(pairs, left, right, count, products.data());
+        for (size_t i = 0; i < count; ++i) {
+          const int of_a = a[a_is_one ? 0 : i] + 7, of_b = b[b_is_one ? 0 : i] - 30;
+          const int sum = static_cast<int>(std::floor((of_a * 1234 - of_b * 777 + 512) / 1024.0));
+          ASSERT_EQ(sums.data()[i], std::clamp(sum, -90, 77) + 5) << i;
+          const float product = static_cast<float>(of_a * of_b) * 0.013f;
+          const float rounded = std::nearbyint(std::clamp(product, -90.0f, 77.0f));
+          ASSERT_EQ(products.data()[i], static_cast<int>(rounded) + 5) << i;
+        }
+      }
+    }
+  }
 }
 
 TEST_P(PixelOpsTest, RowsOfNothing) {

@@ -42,12 +42,6 @@ void PlainInt8Conv2d::AddTap(const int8_t* pixel, const int8_t* weights, uint32_
   const auto channels = static_cast<size_t>(spec_.out_channels);
   const auto of_input = static_cast<size_t>(spec_.in_channels / spec_.groups);
   const auto of_output = static_cast<size_t>(spec_.out_channels / spec_.groups);
-  if (of_input == 1 && of_output == 1) {
-    for (size_t c = 0; c < channels; ++c) {
-      sums[c] += Product(pixel[c] - spec_.zero_point, weights[c]);
-    }
-    return;
-  }
   for (size_t first = 0; first < channels; first += of_output) {
     for (size_t i = 0; i < of_input; ++i) {
       const int32_t value = *pixel++ - spec_.zero_point;

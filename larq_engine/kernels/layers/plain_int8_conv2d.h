@@ -1,6 +1,6 @@
-// A convolution of int8 values that Int8Conv2d does not take: dilated, in groups, depthwise, or
-// with weights of -128. Plain loops compute it, because few layers of binary networks are of this
-// kind.
+// A convolution of int8 values that neither Int8Conv2d nor DepthwiseInt8Conv2d takes: dilated, in
+// groups, or with weights of -128. Plain loops compute it, because few layers of binary networks
+// are of this kind.
 #ifndef LARQ_ENGINE_KERNELS_LAYERS_PLAIN_INT8_CONV2D_H_
 #define LARQ_ENGINE_KERNELS_LAYERS_PLAIN_INT8_CONV2D_H_
 

@@ -50,6 +50,17 @@ struct TransformArgs {
   ResidualSum sum = {};      // float
 };
 
+// Describes sums or products of pairs of int8 values. A sum is one of integers, shifted down,
+// halves up; a product is multiplied by a float, halves to even.
+struct Int8Pairs {
+  int32_t zero_points[2];  // of the operands
+  int32_t of_step[2];      // sums: what a step of each operand is worth
+  int shift;               // sums: at least 1
+  float multiplier;        // products
+  FloatRange range;        // whole numbers, without the zero point
+  int32_t zero_point;
+};
+
 struct PixelOps {
   // acc += in << shift, for values that fit. So the products of planes add up to the product of the
   // values.
@@ -63,6 +74,17 @@ struct PixelOps {
   // each sum.
   void (*round_sums)(const int32_t* sums, const float* multipliers, size_t count, FloatRange range,
                      int32_t zero_point, int8_t* out);
+
+  // sums[i] += values[tap][i] * weights[tap][i] for each tap; sums wrap. `pairs_fit`: the sum of
+  // two products fits in 16 bits, as it does if no weight is -128.
+  void (*add_int8_products)(const int8_t* const* values, const int8_t* const* weights, size_t taps,
+                            bool pairs_fit, size_t count, int32_t* sums);
+  // The maximum of one or more taps, none of which is `out`.
+  void (*max_int8)(const int8_t* const* taps, size_t tap_count, size_t count, int8_t* out);
+  void (*add_int8)(const Int8Pairs& pairs, const LineOperand& a, const LineOperand& b, size_t count,
+                   int8_t* out);
+  void (*multiply_int8)(const Int8Pairs& pairs, const LineOperand& a, const LineOperand& b,
+                        size_t count, int8_t* out);
 
   // LceQuantize and LceDequantize of dense values. The sign of a value is -1 exactly if it is
   // smaller than zero (int8: than the zero point). So -0.0 is +1, as in TensorFlow, and NaN is +1,

@@ -8,6 +8,7 @@
 
 #include "larq_engine/kernels/common/round_to_int8.h"
 #include "larq_engine/kernels/pixels/pixel_ops.h"
+#include "larq_engine/kernels/pixels/pixel_ops_bytes.h"
 #include "larq_engine/kernels/pixels/pixel_ops_exp.h"
 #include "larq_engine/kernels/pixels/pixel_ops_functions.h"
 #include "larq_engine/kernels/pixels/pixel_ops_rows.h"
@@ -449,6 +450,10 @@ constexpr PixelOps kPixelOpsLoops = {
     .to_int8 = ToInt8,
     .to_bits = ToBits,
     .round_sums = RoundSums,
+    .add_int8_products = AddInt8Products,
+    .max_int8 = MaxInt8,
+    .add_int8 = AddInt8,
+    .multiply_int8 = MultiplyInt8,
     .bitpack_float = BitpackFloatRows,
     .bitpack_float_limits = BitpackFloatLimitsRows,
     .bitpack_int8 = BitpackInt8Rows,

@@ -1,6 +1,7 @@
 // CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED of the host on int8.
 #include <vector>
 
+#include "larq_engine/kernels/layers/depthwise_int8_conv2d.h"
 #include "larq_engine/kernels/layers/int8_conv2d.h"
 #include "larq_engine/kernels/layers/plain_int8_conv2d.h"
 #include "larq_engine/runtime/cpu/int8_row.h"
@@ -10,7 +11,8 @@
 namespace larq_engine {
 namespace {
 
-// `Conv` is Int8Conv2d or PlainInt8Conv2d. A layer `of_rows` sees them as a line of pixels.
+// `Conv` is Int8Conv2d, DepthwiseInt8Conv2d or PlainInt8Conv2d. A layer `of_rows` sees them as a
+// line of pixels.
 template <typename Conv>
 class Int8Conv2dStep : public Step {
  public:
@@ -61,6 +63,10 @@ std::unique_ptr<Step> MakeConv(const Int8Conv2dOp& op, const StepKernels& kernel
   std::vector<int8_t> filter = op.form == Int8Conv2dOp::kDepthwise
                                    ? std::vector(op.filter.data(), op.filter.data() + weights)
                                    : TapsFirst(op.spec, op.filter.data());
+  if (DepthwiseInt8Conv2d::Takes(op.spec)) {
+    return std::make_unique<Int8Conv2dStep<DepthwiseInt8Conv2d>>(
+        DepthwiseInt8Conv2d(op.spec, std::move(filter), op.output, kernels.pixel_ops), of_rows);
+  }
   return std::make_unique<Int8Conv2dStep<PlainInt8Conv2d>>(
       PlainInt8Conv2d(op.spec, std::move(filter), op.output, kernels.pixel_ops), of_rows);
 }
