@@ -106,15 +106,16 @@ def compare(
     for _ in range(rounds):
         models = [Model(file, plug_in, threads, kernel) for plug_in in (before, after, before)]
         image = np.random.default_rng(0).standard_normal(models[0].input_shape, np.float32)
-        if not _are_alike(models[0].predict(image), models[1].predict(image), rounding):
+        if not are_alike(models[0].predict(image), models[1].predict(image), rounding):
             return (str(file), "", "outputs differ", "", "", "")
         times.append(time_round(models, image))
     return (str(file), *compare_rounds(times))
 
 
-def _are_alike(
+def are_alike(
     before: Sequence[npt.NDArray[Any]], after: Sequence[npt.NDArray[Any]], rounding: float
 ) -> bool:
+    """Tells whether outputs have the same bits or differ by `rounding` of the largest at most."""
     return all(
         a.shape == b.shape and (_same_bits(a, b) or _are_near(a, b, rounding))
         for a, b in zip(before, after, strict=True)
