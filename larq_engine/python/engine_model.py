@@ -139,6 +139,7 @@ class EngineModel:
         self._library = _load(library.delegate_path())
         self._content = content  # it must live as long as the model
         self._views: weakref.WeakSet[_Keeper] = weakref.WeakSet()
+        self._arrays: dict[int, Array] = {}  # of array_for_copies, for the present memory
         self._reason = ctypes.create_string_buffer(library.MAX_REASON_BYTES)
         self._model = self._library.larq_engine_model_open(
             content,
@@ -175,6 +176,21 @@ class EngineModel:
 
     def array(self, tensor: int) -> Array:
         """Returns a view of an input, an output or a constant, which a resize makes invalid."""
+        keeper = _Keeper(self)
+        view = self._view(tensor, keeper)
+        self._views.add(keeper)
+        return view
+
+    def array_for_copies(self, tensor: int) -> Array:
+        """Returns such a view that is not counted, so it must not outlive the caller.
+
+        It is made once: that takes 5 us, as long as a copy of 150 KB.
+        """
+        if tensor not in self._arrays:
+            self._arrays[tensor] = self._view(tensor, None)
+        return self._arrays[tensor]
+
+    def _view(self, tensor: int, keeper: _Keeper | None) -> Array:
         found = self._call("tensor", tensor)
         if not found.data:
             ends = {info.tensor for info in (*self.inputs(), *self.outputs())}
@@ -188,8 +204,7 @@ class EngineModel:
                 f"got #{tensor}; {remedy}"
             )
         memory = (ctypes.c_char * found.bytes).from_address(found.data)
-        memory._keeper = _Keeper(self)
-        self._views.add(memory._keeper)
+        memory._keeper = keeper
         view = np.frombuffer(memory, found.dtype).reshape(found.shape)
         view.flags.writeable = not found.is_constant
         return view
@@ -202,9 +217,11 @@ class EngineModel:
     def resize(self, number: int, shape: Sequence[int]) -> None:
         if any(not -(2**31) <= size < 2**31 for size in shape):  # ctypes would cut them off
             raise ValueError(f"resize: expected sizes of 32 bits, got {list(shape)}")
+        self._arrays.clear()
         self._try("resize", number, (ctypes.c_int * len(shape))(*shape), len(shape))
 
     def allocate(self) -> None:
+        self._arrays.clear()
         self._try("allocate")
 
     def run(self) -> None:

@@ -170,7 +170,7 @@ class Interpreter:
     def set_tensor(self, tensor_index: int, value: Any) -> None:
         """Copies data of the input's shape and type into it."""
         self._number(tensor_index)
-        target = self.model.array(tensor_index)
+        target = self.model.array_for_copies(tensor_index)
         array = np.asarray(value)
         if array.shape != target.shape or array.dtype != target.dtype:
             raise ValueError(
@@ -181,7 +181,7 @@ class Interpreter:
 
     def get_tensor(self, tensor_index: int) -> Array:
         """Returns a copy of an input, an output or a constant."""
-        return self.model.array(tensor_index).copy()
+        return self.model.array_for_copies(tensor_index).copy()
 
     def tensor(self, tensor_index: int) -> Callable[[], Array]:
         """Returns a function that returns a view, which lasts until a resize."""
