@@ -1020,7 +1020,7 @@ std::optional<double> TrueValueOf(ValueFunction function, double x) {
   }
 }
 
-bool NeedsALibrary(ValueFunction function) {
+bool IsOfLayers(ValueFunction function) {
   return function == ValueFunction::kCos || function == ValueFunction::kLogicalNot ||
          function == ValueFunction::kSign || function == ValueFunction::kSin;
 }
@@ -1032,7 +1032,7 @@ void ForFunctions(const PixelOps& ops, const Check& check) {
     const auto function = static_cast<ValueFunction>(number);
     SCOPED_TRACE("function " + std::to_string(number));
     const ValueLoop loop = ops.value_loop(function);
-    ASSERT_EQ(loop == nullptr, NeedsALibrary(function));
+    ASSERT_EQ(loop == nullptr, IsOfLayers(function));
     if (loop != nullptr) check(function, loop);
   }
 }
@@ -1145,17 +1145,21 @@ TEST_P(PixelOpsTest, AddInt8Products) {
 TEST_P(PixelOpsTest, MaxInt8) {
   for (const size_t taps : {1, 2, 9}) {
     for (const size_t count : {0, 1, 7, 33, 100, 200}) {
-      std::vector<std::vector<int8_t>> x;
-      std::vector<const int8_t*> pointers;
-      std::vector<int8_t> expected(count, -128);
-      for (size_t t = 0; t < taps; ++t) {
-        x.push_back(AnyBytes(random_, count));
-        for (size_t i = 0; i < count; ++i) expected[i] = std::max(expected[i], x[t][i]);
+      for (const bool begins_with_out : {false, true}) {
+        std::vector<std::unique_ptr<GuardedBuffer<int8_t>>> guarded;
+        std::vector<const int8_t*> pointers;
+        std::vector<int8_t> expected(count, -128);
+        for (size_t t = 0; t < taps; ++t) {
+          const std::vector<int8_t> tap = AnyBytes(random_, count);
+          for (size_t i = 0; i < count; ++i) expected[i] = std::max(expected[i], tap[i]);
+          guarded.push_back(std::make_unique<GuardedBuffer<int8_t>>(std::span(tap)));
+          pointers.push_back(guarded.back()->data());
+        }
+        GuardedBuffer<int8_t> apart(count);
+        int8_t* const out = begins_with_out ? guarded[0]->data() : apart.data();
+        ops().max_int8(pointers.data(), taps, count, out);
+        EXPECT_TRUE(std::equal(expected.begin(), expected.end(), out)) << count;
       }
-      for (const std::vector<int8_t>& tap : x) pointers.push_back(tap.data());
-      GuardedBuffer<int8_t> out(count);
-      ops().max_int8(pointers.data(), taps, count, out.data());
-      EXPECT_TRUE(std::equal(expected.begin(), expected.end(), out.data())) << count;
     }
   }
 }

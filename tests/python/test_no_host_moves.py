@@ -53,6 +53,35 @@ def test_transpose(rng, shape, order, dtype):
         check_equal(_model("TRANSPOSE", x, [_ints(*order)]), [x])
 
 
+@pytest.mark.parametrize(
+    ("kind", "constants", "options"),
+    [
+        # The first ones only change the shape, which is no work between two operators.
+        ("SQUEEZE", [], {"rank": 2}),
+        ("EXPAND_DIMS", [_ints(2)], {"rank": 4}),
+        ("RESHAPE", [_ints(7, 5)], {"rank": 2}),
+        ("TRANSPOSE", [_ints(1, 0, 2)], {}),
+        ("TRANSPOSE", [_ints(0, 2, 1)], {}),
+        ("STRIDED_SLICE", [_ints(0, 1, 0), _ints(1, 5, 7), _ints(1, 1, 1)], {}),
+        ("STRIDED_SLICE", [_ints(0, 0, 0), _ints(1, 4, 7), _ints(1, 1, 1)], {}),
+        ("REVERSE_V2", [_ints(1)], {}),
+        ("GATHER", [_ints(4, 3, 2, 1, 0)], {"axis": 1}),
+        ("TILE", [_ints(2, 1, 1)], {}),
+        ("BROADCAST_TO", [_ints(3, 5, 7)], {}),
+    ],
+)
+def test_moves_between_two_operators(rng, kind, constants, options):
+    builder = ModelBuilder()
+    rank = options.pop("rank", 3)
+    x, opposite = (builder.tensor((1, 5, 7)) for _ in range(2))
+    moved, y = (builder.tensor((1,) * rank) for _ in range(2))
+    builder.builtin("NEG", [x], [opposite])
+    operands = [opposite, *(builder.constant(np.array(constant)) for constant in constants)]
+    builder.builtin(kind, operands, [moved], **options)
+    builder.builtin("NEG", [moved], [y])
+    check_equal(builder.finish([x], [y]), [_data(rng, (1, 5, 7))])
+
+
 def test_samples_that_a_transpose_exchanges(rng):
     """A batch is not computed in parts if an operator moves samples to other places."""
     x = _data(rng, (64, 64, 20, 20))

@@ -79,7 +79,7 @@ struct PixelOps {
   // two products fits in 16 bits, as it does if no weight is -128.
   void (*add_int8_products)(const int8_t* const* values, const int8_t* const* weights, size_t taps,
                             bool pairs_fit, size_t count, int32_t* sums);
-  // The maximum of one or more taps, none of which is `out`.
+  // The maximum of one or more taps. The first one may be `out`.
   void (*max_int8)(const int8_t* const* taps, size_t tap_count, size_t count, int8_t* out);
   void (*add_int8)(const Int8Pairs& pairs, const LineOperand& a, const LineOperand& b, size_t count,
                    int8_t* out);
@@ -150,8 +150,8 @@ struct PixelOps {
   // Adds up each row's values, in the order that pixel_ops_exp.h has for softmax.
   void (*sum)(const float* in, size_t rows, size_t channels, float* out);
 
-  // Return the loop of a function of floats; null for the functions that need a library, and for
-  // comparisons.
+  // Return the loop of a function of floats; null for those that kernels/layers has: comparisons,
+  // signs, and functions that need a library.
   PairLoop (*pair_loop)(PairFunction function);
   ValueLoop (*value_loop)(ValueFunction function);
 };

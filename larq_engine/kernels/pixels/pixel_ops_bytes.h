@@ -74,7 +74,7 @@ void AddInt8Products(const int8_t* const* values, const int8_t* const* weights, 
 }
 
 void MaxInt8(const int8_t* const* taps, size_t tap_count, size_t count, int8_t* out) {
-  std::memcpy(out, taps[0], count);
+  if (count > 0 && taps[0] != out) std::memcpy(out, taps[0], count);
   for (size_t t = 1; t < tap_count; ++t) {
     const int8_t* __restrict tap = taps[t];
     int8_t* __restrict most = out;
@@ -91,10 +91,10 @@ inline void ForInt8Pairs(const LineOperand& a, const LineOperand& b, size_t coun
   if (a.is_one && b.is_one) {
     if (count > 0) std::memset(out, function(*x, *y), count);
   } else if (a.is_one) {
-    const int32_t one = *x;
+    const int8_t one = *x;
     for (size_t i = 0; i < count; ++i) out[i] = function(one, y[i]);
   } else if (b.is_one) {
-    const int32_t one = *y;
+    const int8_t one = *y;
     for (size_t i = 0; i < count; ++i) out[i] = function(x[i], one);
   } else {
     for (size_t i = 0; i < count; ++i) out[i] = function(x[i], y[i]);

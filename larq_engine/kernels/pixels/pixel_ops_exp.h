@@ -33,10 +33,11 @@ struct SplitExponent {
 // Added to a small number, it leaves no bits for a fraction: the lowest bits are the number.
 inline constexpr float kRounds = 0x1.8p23f;
 
+// The upper part of log(2) has 15 bits, so that its products with exponents are exact.
+inline constexpr float kLog2Upper = 0x1.62e4p-1f;
+inline constexpr float kLog2Lower = 0x1.7f7d1cp-20f;
+
 inline SplitExponent Split(float x) {
-  // The upper part of log(2) has 15 bits, so that its products with n are exact.
-  constexpr float kLog2Upper = 0x1.62e4p-1f;
-  constexpr float kLog2Lower = 0x1.7f7d1cp-20f;
   const float rounded = x * 0x1.715476p0f + kRounds;
   const float n = rounded - kRounds;
   return {.n_bits = __builtin_bit_cast(uint32_t, rounded),

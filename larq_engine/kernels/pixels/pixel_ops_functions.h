@@ -5,6 +5,7 @@
 
 #include <cstddef>
 
+#include "larq_engine/kernels/common/float_range.h"
 #include "larq_engine/kernels/common/value_functions.h"
 #include "larq_engine/kernels/pixels/pixel_ops_exp.h"
 
@@ -149,16 +150,9 @@ inline float LogOf(float x) {
   y = y * q + 1.0f / 5;
   y = y * q + 1.0f / 3;
   y = (y * q * s + s) * 2.0f;
-  // The upper part of log(2) has 15 bits, so that its products with exponents are exact.
-  y = exponent * 0x1.62e4p-1f + (exponent * 0x1.7f7d1cp-20f + y);
+  y = exponent * kLog2Upper + (exponent * kLog2Lower + y);
   y = Chosen(x < kInfinity, y, x);
   return Chosen(x > 0, y, Chosen(x == 0, -kInfinity, __builtin_nanf("")));
-}
-
-// Changes only values beyond a bound: NaN stays, and so does the sign of a zero.
-inline float Clamped(float x, float least, float most) {
-  x = x < least ? least : x;
-  return x > most ? most : x;
 }
 
 ValueLoop ValueLoopOf(ValueFunction function) {
@@ -178,7 +172,7 @@ ValueLoop ValueLoopOf(ValueFunction function) {
     case ValueFunction::kGeluByTanh:
       return EachValue([](float x, float) { return GeluByTanhOf(x); });
     case ValueFunction::kHardSwish:
-      return EachValue([](float x, float) { return x * (Clamped(x + 3, 0, 6) / 6); });
+      return EachValue([](float x, float) { return x * (Clamp(x + 3, {.min = 0, .max = 6}) / 6); });
     case ValueFunction::kLeakyRelu:
       return EachValue([](float x, float alpha) { return x > 0 ? x : x * alpha; });
     case ValueFunction::kLog:
@@ -190,11 +184,11 @@ ValueLoop ValueLoopOf(ValueFunction function) {
     case ValueFunction::kRelu:
       return EachValue([](float x, float) { return x < 0 ? 0 : x; });
     case ValueFunction::kRelu0To1:
-      return EachValue([](float x, float) { return Clamped(x, 0, 1); });
+      return EachValue([](float x, float) { return Clamp(x, {.min = 0, .max = 1}); });
     case ValueFunction::kRelu6:
-      return EachValue([](float x, float) { return Clamped(x, 0, 6); });
+      return EachValue([](float x, float) { return Clamp(x, {.min = 0, .max = 6}); });
     case ValueFunction::kReluN1To1:
-      return EachValue([](float x, float) { return Clamped(x, -1, 1); });
+      return EachValue([](float x, float) { return Clamp(x, {.min = -1, .max = 1}); });
     case ValueFunction::kRound:
       return EachValue([](float x, float) { return __builtin_nearbyintf(x); });
     case ValueFunction::kRsqrt:

@@ -17,11 +17,15 @@ std::vector<std::vector<int>> BroadcastStep::OperandDims(
 void BroadcastStep::Resize(std::span<const TensorShape> inputs, const TensorShape& output) {
   const std::vector<std::vector<int>> operands = OperandDims(inputs);
   const int64_t channels = Channels(output.dims);
+  const int64_t of_output = CountElements(output.dims, output.dims.size());
   roles_.clear();
   for (const std::vector<int>& dims : operands) {
     const int64_t values = CountElements(dims, dims.size());
-    const bool is_of_channels = values == channels && Channels(dims) == channels;
-    roles_.push_back(dims == output.dims               ? kAlike
+    const bool has_channels = Channels(dims) == channels;
+    const bool is_of_channels = values == channels && has_channels;
+    // Dimensions of 1 in front may be missing.
+    const bool is_alike = dims == output.dims || (values == of_output && has_channels);
+    roles_.push_back(is_alike                          ? kAlike
                      : values == 1                     ? kOne
                      : is_of_channels                  ? kChannels
                      : HasOneAPixel(dims, output.dims) ? kOneAPixel
@@ -30,8 +34,7 @@ void BroadcastStep::Resize(std::span<const TensorShape> inputs, const TensorShap
   const auto count = [&](Role role) { return std::ranges::count(roles_, role); };
   pixelwise_ = count(kAlike) + count(kOneAPixel) > 0 && count(kOther) == 0;
   lines_ = BroadcastLines(operands, output.dims);
-  const bool is_empty = CountElements(output.dims, output.dims.size()) == 0;
-  pixels_ = is_empty ? 0 : pixelwise_ ? CountPixels(output.dims) : lines_.lines();
+  pixels_ = of_output == 0 ? 0 : pixelwise_ ? CountPixels(output.dims) : lines_.lines();
   values_ = pixelwise_ ? channels : lines_.values();
   blocks_ = ValueBlocks(values_);
 }

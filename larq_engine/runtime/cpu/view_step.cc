@@ -71,8 +71,10 @@ class ViewStep : public Step {
   }
 
   int64_t pixels() const override { return rows_; }
-  // Rows of columns are copied 16 together.
-  KernelPixels kernel_pixels() const override { return {.tile = has_columns_ ? 16 : 1}; }
+  // Rows of columns are copied 16 together, if there are as many.
+  KernelPixels kernel_pixels() const override {
+    return {.tile = has_columns_ && axes_.back().count >= 16 ? 16 : 1};
+  }
 
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
            void* output) const override {
