@@ -45,6 +45,23 @@ class OutputGrid {
     }
   }
 
+  // Calls take(tap, pixel) for each tap in the image: the tap's number in the window, and the
+  // number of its pixel in all images.
+  template <typename Take>
+  void ForInsideTaps(const Position& position, const Take& take) const {
+    const WindowAxis& height = window_.height;
+    const WindowAxis& width = window_.width;
+    const WindowAxis::Taps lines = height.InsideTaps(position.y);
+    const WindowAxis::Taps columns = width.InsideTaps(position.x);
+    for (int64_t ty = lines.first; ty < lines.last; ++ty) {
+      const int64_t y = position.y * height.stride - height.pad_before + ty * height.dilation;
+      for (int64_t tx = columns.first; tx < columns.last; ++tx) {
+        const int64_t x = position.x * width.stride - width.pad_before + tx * width.dilation;
+        take(ty * width.taps + tx, (position.image * height.in + y) * width.in + x);
+      }
+    }
+  }
+
   size_t PixelsToEndOfImage(const Position& position) const {
     return static_cast<size_t>((window_.height.out - position.y) * window_.width.out - position.x);
   }

@@ -56,19 +56,9 @@ size_t DepthwiseInt8Conv2d::scratch_bytes() const {
 // Finds the pixel of each tap; taps outside the image are 0, for which the zero point stands.
 void DepthwiseInt8Conv2d::FindTaps(const int8_t* input, const OutputGrid::Position& position,
                                    const int8_t** taps) const {
-  const WindowAxis& height = grid_.height();
-  const WindowAxis& width = grid_.width();
   std::fill_n(taps, Taps(), outside_.data());
-  const WindowAxis::Taps lines = height.InsideTaps(position.y);
-  const WindowAxis::Taps columns = width.InsideTaps(position.x);
-  for (int64_t ty = lines.first; ty < lines.last; ++ty) {
-    const int64_t y = position.y * height.stride - height.pad_before + ty * height.dilation;
-    for (int64_t tx = columns.first; tx < columns.last; ++tx) {
-      const int64_t x = position.x * width.stride - width.pad_before + tx * width.dilation;
-      taps[ty * width.taps + tx] =
-          input + ((position.image * height.in + y) * width.in + x) * spec_.in_channels;
-    }
-  }
+  grid_.ForInsideTaps(
+      position, [&](int64_t tap, int64_t pixel) { taps[tap] = input + pixel * spec_.in_channels; });
 }
 
 void DepthwiseInt8Conv2d::Run(const int8_t* input, int64_t first, int64_t last, std::byte* scratch,

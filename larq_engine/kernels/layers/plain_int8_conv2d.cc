@@ -58,23 +58,13 @@ void PlainInt8Conv2d::Run(const int8_t* input, int64_t first, int64_t last, std:
   const auto channels = static_cast<size_t>(spec_.out_channels);
   ScratchParts parts(scratch);
   auto* const sums = parts.Take<uint32_t>(1, channels);
-  const WindowAxis& height = grid_.height();
-  const WindowAxis& width = grid_.width();
   const int64_t tap_weights = spec_.in_channels / spec_.groups * spec_.out_channels;
   OutputGrid::Position position = grid_.Locate(first);
   for (int64_t i = first; i < last; ++i, output += channels, grid_.Advance(position, 1)) {
     std::copy(output_.bias.begin(), output_.bias.end(), sums);
-    const WindowAxis::Taps lines = height.InsideTaps(position.y);
-    const WindowAxis::Taps columns = width.InsideTaps(position.x);
-    for (int64_t ty = lines.first; ty < lines.last; ++ty) {
-      const int64_t y = position.y * height.stride - height.pad_before + ty * height.dilation;
-      for (int64_t tx = columns.first; tx < columns.last; ++tx) {
-        const int64_t x = position.x * width.stride - width.pad_before + tx * width.dilation;
-        const int64_t pixel = (position.image * height.in + y) * width.in + x;
-        AddTap(input + pixel * spec_.in_channels,
-               filter_.data() + (ty * width.taps + tx) * tap_weights, sums);
-      }
-    }
+    grid_.ForInsideTaps(position, [&](int64_t tap, int64_t pixel) {
+      AddTap(input + pixel * spec_.in_channels, filter_.data() + tap * tap_weights, sums);
+    });
     ops_.round_sums(reinterpret_cast<const int32_t*>(sums), output_.multiplier.data(), channels,
                     output_.range, output_.zero_point, output);
   }

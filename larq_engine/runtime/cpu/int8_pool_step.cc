@@ -47,22 +47,6 @@ class Int8PoolStep : public Step {
   }
 
  private:
-  // Calls take(pixel) for each tap in the image.
-  template <typename Take>
-  void ForTaps(const int8_t* in, const OutputGrid::Position& position, const Take& take) const {
-    const WindowAxis& height = grid_.height();
-    const WindowAxis& width = grid_.width();
-    const WindowAxis::Taps lines = height.InsideTaps(position.y);
-    const WindowAxis::Taps columns = width.InsideTaps(position.x);
-    for (int64_t ty = lines.first; ty < lines.last; ++ty) {
-      const int64_t y = position.y * height.stride - height.pad_before + ty;
-      for (int64_t tx = columns.first; tx < columns.last; ++tx) {
-        const int64_t x = position.x * width.stride - width.pad_before + tx;
-        take(in + ((position.image * height.in + y) * width.in + x) * channels_);
-      }
-    }
-  }
-
   int8_t Clamped(int32_t value) const {
     return static_cast<int8_t>(std::clamp(value, op_.lowest, op_.highest));
   }
@@ -75,9 +59,9 @@ class Int8PoolStep : public Step {
       ops_.max_int8(taps.data(), count, static_cast<size_t>(channels_), out);
       count = 1;
     };
-    ForTaps(in, position, [&](const int8_t* tap) {
+    grid_.ForInsideTaps(position, [&](int64_t, int64_t pixel) {
       if (count == taps.size()) take_all();
-      taps[count++] = tap;
+      taps[count++] = in + pixel * channels_;
     });
     take_all();
     std::transform(out, out + channels_, out, [&](int8_t value) { return Clamped(value); });
@@ -87,7 +71,8 @@ class Int8PoolStep : public Step {
                int8_t* out) const {
     std::fill_n(sums, channels_, 0);
     int32_t count = 0;
-    ForTaps(in, position, [&](const int8_t* tap) {
+    grid_.ForInsideTaps(position, [&](int64_t, int64_t pixel) {
+      const int8_t* const tap = in + pixel * channels_;
       for (int64_t c = 0; c < channels_; ++c) sums[c] += tap[c];
       ++count;
     });
