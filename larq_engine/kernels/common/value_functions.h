@@ -103,7 +103,7 @@ struct LineOperand {
 };
 
 // A loop that makes each value of a line of one value of each operand. `out` may be an operand
-// whose values have the same size. At most one operand is one value, unless the line has one value.
+// whose values have the same size, or that is one value: that is read before anything is written.
 using PairLoop = void (*)(const LineOperand& a, const LineOperand& b, size_t count, void* out);
 
 // Tells whether the results are bools. Others have the type of both values.

@@ -5,6 +5,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "larq_engine/kernels/common/for_pairs.h"
+
 namespace larq_engine {
 namespace {
 
@@ -12,18 +14,7 @@ namespace {
 template <typename T, typename Out = T, typename Function>
 PairLoop Each(Function) {
   return [](const LineOperand& a, const LineOperand& b, size_t count, void* out) {
-    const auto* x = static_cast<const T*>(a.values);
-    const auto* y = static_cast<const T*>(b.values);
-    auto* to = static_cast<Out*>(out);
-    if (a.is_one) {
-      const T one = *x;
-      for (size_t i = 0; i < count; ++i) to[i] = static_cast<Out>(Function()(one, y[i]));
-    } else if (b.is_one) {
-      const T one = *y;
-      for (size_t i = 0; i < count; ++i) to[i] = static_cast<Out>(Function()(x[i], one));
-    } else {
-      for (size_t i = 0; i < count; ++i) to[i] = static_cast<Out>(Function()(x[i], y[i]));
-    }
+    ForPairs<T>(a, b, count, Function(), static_cast<Out*>(out));
   };
 }
 

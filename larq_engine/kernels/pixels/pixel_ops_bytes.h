@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "larq_engine/kernels/common/for_pairs.h"
 #include "larq_engine/kernels/common/round_to_int8.h"
 #include "larq_engine/kernels/pixels/pixel_ops.h"
 
@@ -82,25 +83,6 @@ void MaxInt8(const int8_t* const* taps, size_t tap_count, size_t count, int8_t* 
   }
 }
 
-// Calls function(a, b) for each pair of values; an operand has one for each, or one for all.
-template <typename Function>
-inline void ForInt8Pairs(const LineOperand& a, const LineOperand& b, size_t count,
-                         const Function& function, int8_t* out) {
-  const auto* x = static_cast<const int8_t*>(a.values);
-  const auto* y = static_cast<const int8_t*>(b.values);
-  if (a.is_one && b.is_one) {
-    if (count > 0) std::memset(out, function(*x, *y), count);
-  } else if (a.is_one) {
-    const int8_t one = *x;
-    for (size_t i = 0; i < count; ++i) out[i] = function(one, y[i]);
-  } else if (b.is_one) {
-    const int8_t one = *y;
-    for (size_t i = 0; i < count; ++i) out[i] = function(x[i], one);
-  } else {
-    for (size_t i = 0; i < count; ++i) out[i] = function(x[i], y[i]);
-  }
-}
-
 void AddInt8(const Int8Pairs& pairs, const LineOperand& a, const LineOperand& b, size_t count,
              int8_t* out) {
   const int32_t of_a = pairs.of_step[0], of_b = pairs.of_step[1];
@@ -116,7 +98,7 @@ void AddInt8(const Int8Pairs& pairs, const LineOperand& a, const LineOperand& b,
     sum = sum > highest ? highest : sum;
     return static_cast<int8_t>(sum + zero);
   };
-  ForInt8Pairs(a, b, count, add, out);
+  ForPairs<int8_t>(a, b, count, add, out);
 }
 
 void MultiplyInt8(const Int8Pairs& pairs, const LineOperand& a, const LineOperand& b, size_t count,
@@ -129,7 +111,7 @@ void MultiplyInt8(const Int8Pairs& pairs, const LineOperand& a, const LineOperan
     const auto product = static_cast<float>((x - zero_a) * (y - zero_b));
     return RoundToInt8(product * multiplier, range, zero);
   };
-  ForInt8Pairs(a, b, count, multiply, out);
+  ForPairs<int8_t>(a, b, count, multiply, out);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "larq_engine/kernels/common/float_range.h"
+#include "larq_engine/kernels/common/for_pairs.h"
 #include "larq_engine/kernels/common/value_functions.h"
 #include "larq_engine/kernels/pixels/pixel_ops_exp.h"
 
@@ -16,18 +17,7 @@ namespace {
 template <typename Function>
 constexpr PairLoop EachPair(Function) {
   return [](const LineOperand& a, const LineOperand& b, size_t count, void* out) {
-    const auto* x = static_cast<const float*>(a.values);
-    const auto* y = static_cast<const float*>(b.values);
-    auto* to = static_cast<float*>(out);
-    if (a.is_one) {
-      const float one = *x;
-      for (size_t i = 0; i < count; ++i) to[i] = Function()(one, y[i]);
-    } else if (b.is_one) {
-      const float one = *y;
-      for (size_t i = 0; i < count; ++i) to[i] = Function()(x[i], one);
-    } else {
-      for (size_t i = 0; i < count; ++i) to[i] = Function()(x[i], y[i]);
-    }
+    ForPairs<float>(a, b, count, Function(), static_cast<float*>(out));
   };
 }
 
