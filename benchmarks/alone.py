@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 import larq_engine
 from benchmarks.libraries import are_alike
-from benchmarks.turns import compare_rounds, time_round
+from benchmarks.turns import add_arguments, compare_rounds, time_round
 from larq_engine.python.text_table import align_columns
 
 _TITLES = ("model", "LiteRT, ms", "alone, ms", "alone / LiteRT", "rounds", "LiteRT, twice")
@@ -27,15 +27,7 @@ _ROUNDING = 1e-3  # of the largest output
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.alone", description=__doc__)
-    parser.add_argument(
-        "models", nargs="+", type=Path, metavar="MODEL.tflite", help="models with one input"
-    )
-    parser.add_argument(
-        "--threads", type=int, default=1, metavar="N", help="threads of each model (default: 1)"
-    )
-    parser.add_argument(
-        "--rounds", type=int, default=6, metavar="N", help="rounds of turns (default: 6)"
-    )
+    add_arguments(parser)
     arguments = parser.parse_args()
     rows = []
     for file in arguments.models:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks import avx2_alone
-from benchmarks.turns import compare_rounds, time_round
+from benchmarks.turns import add_arguments, compare_rounds, time_round
 from larq_engine.python import hosts, library
 from larq_engine.python.text_table import align_columns
 
@@ -48,15 +48,7 @@ def main() -> None:
     parser.add_argument(
         "before", type=Path, metavar="BEFORE.so", help="the plug-in of another build"
     )
-    parser.add_argument(
-        "models", nargs="+", type=Path, metavar="MODEL.tflite", help="models with one input"
-    )
-    parser.add_argument(
-        "--threads", type=int, default=1, metavar="N", help="threads of each model (default: 1)"
-    )
-    parser.add_argument(
-        "--rounds", type=int, default=6, metavar="N", help="rounds of turns (default: 6)"
-    )
+    add_arguments(parser)
     parser.add_argument(
         "--rounding",
         type=float,

@@ -5,8 +5,10 @@ new ones for each round, and a second one of a model shows the size of that effe
 packed weights is no part of it: interpreters share them if one plug-in runs both.
 """
 
+import argparse
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -23,6 +25,19 @@ class Model(Protocol):
 
 
 AnyModel = TypeVar("AnyModel", bound=Model)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the models, their threads, and the number of rounds."""
+    parser.add_argument(
+        "models", nargs="+", type=Path, metavar="MODEL.tflite", help="models with one input"
+    )
+    parser.add_argument(
+        "--threads", type=int, default=1, metavar="N", help="threads of each model (default: 1)"
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=6, metavar="N", help="rounds of turns (default: 6)"
+    )
 
 
 def time_round(opened: list[AnyModel], image: npt.NDArray[Any]) -> list[float]:
