@@ -71,6 +71,7 @@ _FUNCTIONS: Mapping[str, tuple[Any, Sequence[Any]]] = {
         (ctypes.c_size_t, ctypes.POINTER(ctypes.c_int), ctypes.c_int, *_TEXT),
     ),
     "allocate": (ctypes.c_int, _TEXT),
+    "set_num_threads": (ctypes.c_int, (ctypes.c_int, *_TEXT)),
     "run": (ctypes.c_int, _TEXT),
     "signatures": (ctypes.c_size_t, _TEXT),
     "graph": (ctypes.c_size_t, _TEXT),
@@ -223,6 +224,11 @@ class EngineModel:
     def allocate(self) -> None:
         self._arrays.clear()
         self._try("allocate")
+
+    def set_num_threads(self, threads: int) -> None:
+        if not -(2**31) <= threads < 2**31:  # ctypes would cut it off
+            raise ValueError(f"num_threads: expected a number of 32 bits, got {threads}")
+        self._try("set_num_threads", threads)
 
     def run(self) -> None:
         self._try("run")

@@ -87,12 +87,7 @@ class Interpreter:
         placement: str = "",
         host: str | None = None,
     ) -> None:
-        try:
-            threads = operator.index(num_threads)
-        except TypeError:
-            raise TypeError(
-                f"num_threads: expected a whole number, got {num_threads!r}; as in num_threads=4"
-            ) from None
+        threads = _whole_number(num_threads)
         if not isinstance(fuse, (bool, str)):
             raise TypeError(f"fuse: expected True, False, 'on' or 'off', got {fuse!r}")
         session = Session(
@@ -275,6 +270,22 @@ class Interpreter:
             self._session.reopen(arguments.parse_shapes(shapes, self._inputs))
             self._adopt(self._session.inputs(), self._session.outputs())
 
+    def set_num_threads(self, num_threads: int) -> None:
+        """Lets runs use so many threads from now on, such as fewer while others need the CPUs.
+
+        Args:
+            num_threads: 1 to the argument `num_threads` of the Interpreter, for whose memory is
+                planned.
+
+        Raises:
+            ValueError: There are not so many threads, or the model runs in a host, whose threads
+                cannot change.
+            TypeError: It is no whole number.
+        """
+        threads = _whole_number(num_threads)
+        with self._locked.turns.take():
+            self._session.set_num_threads(threads)
+
     def memory(self) -> list[DeviceMemory]:
         """Tells how much memory of GPUs the model takes, also before its first run.
 
@@ -316,6 +327,15 @@ class Interpreter:
         with self._locked.turns.take():
             steps, elapsed_ns, host_ops = self._session.measure(arrays, runs)
         return make_table(steps, elapsed_ns, runs, host_ops)
+
+
+def _whole_number(num_threads: Any) -> int:
+    try:
+        return operator.index(num_threads)
+    except TypeError:
+        raise TypeError(
+            f"num_threads: expected a whole number, got {num_threads!r}; as in num_threads=4"
+        ) from None
 
 
 def _as_asked(results: list[Array], outputs: Sequence[TensorInfo], named: bool) -> Any:

@@ -187,6 +187,10 @@ class Interpreter:
         """Returns a function that returns a view, which lasts until a resize."""
         return lambda: self.model.array(tensor_index)
 
+    def set_num_threads(self, num_threads: int) -> None:
+        """Lets runs use so many threads from now on, at most those of the argument."""
+        self.model.set_num_threads(num_threads)
+
     def invoke(self) -> None:
         with self._changing_memory():
             self.model.run()

@@ -61,6 +61,16 @@ class OpenModel:
             return self.interpreter.model
         return library.Delegate(self._delegate._get_native_delegate_pointer())
 
+    def set_num_threads(self, threads: int) -> None:
+        """Lets runs without a host use so many threads from now on."""
+        if not isinstance(self.interpreter, no_host.Interpreter):
+            raise ValueError(
+                "set_num_threads: expected a model that runs without a host, got one in a host, "
+                'which has its threads for good; open the model with host="none", or with another '
+                "num_threads"
+            )
+        self.interpreter.set_num_threads(threads)
+
     def time_ns(self) -> int:
         """Runs once; returns the nanoseconds of wall time."""
         start = time.perf_counter_ns()

@@ -80,6 +80,7 @@ class Session:
         self._asked_host = host
         self._num_threads = num_threads
         self._options = options  # the plug-in's other options
+        self._run_threads: int | None = None  # what set_num_threads got
         self._is_closed = False
         # True if the interpreter is allocated for `_shapes`; false during a change.
         self._is_whole = False
@@ -166,13 +167,22 @@ class Session:
 
     def _open(self, action: str, host: str | None = None) -> OpenModel:
         """Opens the model anew, without allocating tensors; in the chosen host if None."""
-        return OpenModel(
+        model = OpenModel(
             self._content,
             host=host or self.host,
             num_threads=self._num_threads,
             action=action,
             options=self._options,
         )
+        if self._run_threads is not None:
+            model.set_num_threads(self._run_threads)
+        return model
+
+    def set_num_threads(self, threads: int) -> None:
+        """Lets runs without a host use so many threads, at most those of the session."""
+        self._check_open()
+        self._model.set_num_threads(threads)
+        self._run_threads = threads
 
     def _check_open(self) -> None:
         if self._is_closed:

@@ -10,6 +10,10 @@ namespace {
 
 constexpr const char* kKernelVariable = "LARQ_ENGINE_KERNEL";
 constexpr const char* kDeviceVariable = "LARQ_ENGINE_DEVICE";
+constexpr const char* kSpinVariable = "LARQ_ENGINE_SPIN_US";
+
+// The longest time that threads may look for work; a second.
+constexpr int kMostSpin = 1'000'000;
 
 // Returns the variable's text, or null if it is unset or empty.
 const char* Variable(const char* name) {
@@ -24,6 +28,16 @@ int ParseThreads(std::string_view value) {
                                 ", got '" + std::string(value) + "'");
   }
   return threads;
+}
+
+std::chrono::microseconds ParseSpin(std::string_view value) {
+  const int spin = ParseNumber(value);
+  if (spin < 0 || spin > kMostSpin) {
+    throw std::invalid_argument(std::string("environment variable ") + kSpinVariable +
+                                ": expected 0 to " + std::to_string(kMostSpin) +
+                                " microseconds, got '" + std::string(value) + "'");
+  }
+  return std::chrono::microseconds(spin);
 }
 
 // Returns "cpu, auto, cuda, or cuda:N for GPU N".
@@ -97,6 +111,7 @@ EngineOptions ParseEngineOptions(const char* const* keys, const char* const* val
   if (const char* variable = Variable(kDeviceVariable)) {
     ParseDevice(variable, std::string("environment variable ") + kDeviceVariable, options);
   }
+  if (const char* spin = Variable(kSpinVariable)) options.spin = ParseSpin(spin);
   std::string_view placement;
   for (size_t i = 0; i < count; ++i) {
     const std::string_view key = keys[i] == nullptr ? "" : keys[i];

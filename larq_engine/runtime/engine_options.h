@@ -2,6 +2,7 @@
 #ifndef LARQ_ENGINE_RUNTIME_ENGINE_OPTIONS_H_
 #define LARQ_ENGINE_RUNTIME_ENGINE_OPTIONS_H_
 
+#include <chrono>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 
 #include "larq_engine/kernels/binary/select.h"
 #include "larq_engine/runtime/placement_option.h"
+#include "larq_engine/runtime/thread_pool.h"
 
 namespace larq_engine {
 
@@ -19,7 +21,8 @@ inline constexpr int kMaxThreads = 256;
 struct EngineOptions {
   int num_threads = 0;  // upper limit; 0: the host's own number
   std::string kernel;   // kAutoKernel, kReferenceKernel or the name of a row that this CPU runs
-  bool fuse = true;     // includes the host's operators between ours; results are the same
+  std::chrono::microseconds spin = kDefaultSpin;
+  bool fuse = true;  // includes the host's operators between ours; results are the same
   DeviceOption device = DeviceOption::kCpu;
   size_t accelerator = 0;  // for kAccelerator: its kind
   int ordinal = 0;         // number of the accelerator among those of its kind

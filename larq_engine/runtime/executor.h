@@ -114,6 +114,9 @@ class Segment {
   // host would use. Throws OpError.
   virtual void Resize(int host_threads) = 0;
 
+  // Lets the next runs use at most so many of the CPU's threads, until the next Resize.
+  virtual void LimitThreads(int) {}
+
   // Allocates nothing. Throws OpError, whose text names the operator if one is at fault.
   virtual void Run(const SegmentRun& run) = 0;
 

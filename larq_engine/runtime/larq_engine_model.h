@@ -96,6 +96,11 @@ LARQ_ENGINE_EXPORT int larq_engine_model_set_input(LarqEngineModel* model, size_
                                                    const void* data, size_t bytes, char* error,
                                                    size_t error_size);
 
+/* Lets runs use so many threads from now on. The option `num_threads` of opening is the most: what
+ * runs need is planned for it. Fewer leave CPUs to others. */
+LARQ_ENGINE_EXPORT int larq_engine_model_set_num_threads(LarqEngineModel* model, int num_threads,
+                                                         char* error, size_t error_size);
+
 /* Computes the outputs from the inputs. Takes no memory. */
 LARQ_ENGINE_EXPORT int larq_engine_model_run(LarqEngineModel* model, char* error,
                                              size_t error_size);

@@ -162,6 +162,13 @@ class Model {
     Allocate();
   }
 
+  // Lets runs use so many threads from now on, at most those of the option num_threads.
+  void SetNumThreads(int num_threads) {
+    Check([&](char* why, std::size_t size) {
+      return larq_engine_model_set_num_threads(model_.get(), num_threads, why, size);
+    });
+  }
+
   // Computes the outputs from the inputs. Takes no memory.
   void Run() {
     Check([&](char* why, std::size_t size) {

@@ -11,9 +11,8 @@ namespace {
 
 constexpr uint32_t kOpen = uint32_t{1} << 31;
 
-// Number of times that a thread looks before it sleeps. Guess: some 20 us on a core whose pause
-// takes 40 ns, about the gap that a float operator leaves between two of our steps.
-constexpr int kSpins = 500;
+// Looks between two readings of the clock, which takes as long as one or two of them.
+constexpr int kLooksAtOnce = 16;
 
 inline void Pause() {
 #if defined(__x86_64__)
@@ -23,18 +22,10 @@ inline void Pause() {
 #endif
 }
 
-// Returns once `value` differs from `old`.
-void AwaitChange(const std::atomic<uint32_t>& value, uint32_t old) {
-  for (int i = 0; i < kSpins; ++i) {
-    if (value.load(std::memory_order_acquire) != old) return;
-    Pause();
-  }
-  value.wait(old, std::memory_order_acquire);
-}
-
 }  // namespace
 
-ThreadPool::ThreadPool(int threads) : shares_(static_cast<size_t>(threads)) {
+ThreadPool::ThreadPool(int threads, std::chrono::microseconds spin)
+    : spin_(spin), shares_(static_cast<size_t>(threads)) {
   workers_.reserve(static_cast<size_t>(threads - 1));
   try {
     for (int worker = 1; worker < threads; ++worker) {
@@ -59,6 +50,26 @@ ThreadPool::~ThreadPool() {
   }
 }
 
+void ThreadPool::AwaitChange(const std::atomic<uint32_t>& value, uint32_t old) const {
+  using Clock = std::chrono::steady_clock;
+  if (spin_.count() > 0) {
+    if (SeesChange(value, old)) return;
+    const Clock::time_point end = Clock::now() + spin_;
+    while (Clock::now() < end) {
+      if (SeesChange(value, old)) return;
+    }
+  }
+  value.wait(old, std::memory_order_acquire);
+}
+
+bool ThreadPool::SeesChange(const std::atomic<uint32_t>& value, uint32_t old) {
+  for (int look = 0; look < kLooksAtOnce; ++look) {
+    if (value.load(std::memory_order_acquire) != old) return true;
+    Pause();
+  }
+  return false;
+}
+
 void ThreadPool::StopWorkers() {
   stop_.store(true, std::memory_order_release);
   epoch_.fetch_add(1, std::memory_order_release);
@@ -71,7 +82,6 @@ void ThreadPool::Run(int64_t units, Work work, void* context) {
     if (units > 0) work(context, 0, units, 0);
     return;
   }
-  const std::lock_guard<std::mutex> turn(turn_);
   work_ = work;
   context_ = context;
   const EvenParts parts = {.pixels = units, .parts = static_cast<int64_t>(shares_.size())};

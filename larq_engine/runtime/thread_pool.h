@@ -6,17 +6,21 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 namespace larq_engine {
 
+// The time that threads look for work before they sleep. Guess: about the gap that a float operator
+// of a host leaves between two of our steps.
+inline constexpr std::chrono::microseconds kDefaultSpin(20);
+
 class ThreadPool {
  public:
   // `threads` counts the caller; 1 starts none. Throws std::runtime_error if the system refuses.
-  explicit ThreadPool(int threads);
+  explicit ThreadPool(int threads, std::chrono::microseconds spin = kDefaultSpin);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
@@ -26,17 +30,21 @@ class ThreadPool {
   // Computes units [first, last) as worker 0 .. threads() - 1; must not throw.
   using Work = void (*)(void* context, int64_t first, int64_t last, int worker);
 
-  // Covers [0, units) and returns when all is done. Callers on several threads take turns.
+  // Covers [0, units) and returns when all is done. One thread may call it at a time, unless the
+  // pool is of one thread.
   void Run(int64_t units, Work work, void* context);
 
  private:
+  // Return once `value` differs from `old`; SeesChange gives up after some looks.
+  void AwaitChange(const std::atomic<uint32_t>& value, uint32_t old) const;
+  static bool SeesChange(const std::atomic<uint32_t>& value, uint32_t old);
   void StopWorkers();
   void WorkerLoop(int worker);
   void TakeUnits(int worker);
 
+  const std::chrono::microseconds spin_;
   std::vector<std::thread> workers_;
   const pid_t owner_ = getpid();  // a forked child has the pool but none of its threads
-  std::mutex turn_;               // held by the caller whose job is below
 
   // The job. It is written while workers may not enter it, and read by those that have entered.
   Work work_ = nullptr;

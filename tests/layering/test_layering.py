@@ -244,6 +244,7 @@ _RUNTIME_INCLUDES = {
             "run_event.h",
             "shared_by_key.h",
             "thread_pool.h",
+            "thread_teams.h",
             "usable_cpus.h",
         )
         for device in _DEVICES

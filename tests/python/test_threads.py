@@ -1,14 +1,18 @@
 """Interpreters in several threads: one for each thread, and one for all."""
 
+import contextlib
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 
 # The import comes first because the first use starts a process (`lscpu`), and a fork in one of
 # several busy threads hangs under ThreadSanitizer.
 import numpy.testing
+import pytest
 
 import larq_engine
+from larq_engine.python import library
 from tests import oracle
 from tests.model_builder import bconv_model
 from tests.oracle import Conv
@@ -54,6 +58,64 @@ def test_one_interpreter_for_all_threads():
 
     with ThreadPoolExecutor(_THREADS) as pool:
         assert list(pool.map(work, [1, 2, 3, 4])) == [1, 2, 3, 4]
+
+
+def _process_threads() -> int:
+    return len(list(Path("/proc/self/task").iterdir()))
+
+
+@pytest.fixture
+def two_cpus():
+    if library.usable_cpus() < 2:
+        pytest.skip("one CPU, on which no second thread is started")
+
+
+@pytest.mark.usefixtures("two_cpus")
+def test_models_without_a_host_share_threads():
+    model, x, expected = _case(1)
+    before = _process_threads()
+    with contextlib.ExitStack() as stack:
+        for _ in range(3):
+            interpreter = larq_engine.Interpreter(model, num_threads=2, host="none")
+            stack.enter_context(interpreter)
+            np.testing.assert_array_equal(interpreter.predict(x), expected)
+        assert _process_threads() == before + 1
+    assert _process_threads() == before
+
+
+@pytest.mark.usefixtures("two_cpus")
+def test_fewer_threads_for_the_next_runs():
+    model, x, expected = _case(2)
+    before = _process_threads()
+    with larq_engine.Interpreter(model, num_threads=2, host="none") as interpreter:
+        for threads in (1, 2, 1):
+            interpreter.set_num_threads(threads)
+            assert _process_threads() == before + threads - 1
+            for images in (x, x[:1]):  # another batch allocates anew
+                np.testing.assert_array_equal(interpreter.predict(images), expected[: len(images)])
+            assert _process_threads() == before + threads - 1
+        interpreter.resize([(3, *x.shape[1:])])  # opens the model anew
+        np.testing.assert_array_equal(interpreter.predict(x[:3]), expected[:3])
+        assert _process_threads() == before
+
+
+def test_numbers_of_threads_that_runs_cannot_have():
+    model, *_ = _case(0)
+    with larq_engine.Interpreter(model, num_threads=1, host="none") as interpreter:
+        for threads in (0, -1, 2):
+            with pytest.raises(
+                ValueError, match=f"expected 1 to 1 threads for runs, got {threads}"
+            ):
+                interpreter.set_num_threads(threads)
+        with pytest.raises(ValueError, match="expected a number of 32 bits, got 4294967297"):
+            interpreter.set_num_threads(2**32 + 1)
+        with pytest.raises(TypeError, match=r"num_threads: expected a whole number, got 1\.5"):
+            interpreter.set_num_threads(1.5)
+    with pytest.raises(ValueError, match="expected an open Interpreter"):
+        interpreter.set_num_threads(1)
+    in_host = larq_engine.Interpreter(model, host="litert")
+    with in_host, pytest.raises(ValueError, match='open the model with host="none"'):
+        in_host.set_num_threads(1)
 
 
 def test_interpreters_made_and_dropped_in_threads():

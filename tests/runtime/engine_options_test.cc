@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <map>
 #include <stdexcept>
+#include <string>
 
 #include "gtest/gtest.h"
 #include "larq_engine/kernels/layers/select_product.h"
@@ -51,6 +52,22 @@ TEST(EngineOptions, Values) {
     EXPECT_TRUE(Parse("fuse", on).fuse) << on;
   for (const char* off : {"off", "false", "0", "False", "Off"}) {
     EXPECT_FALSE(Parse("fuse", off).fuse) << off;
+  }
+}
+
+TEST(EngineOptions, TimeOfSpinning) {
+  EXPECT_EQ(ParseEngineOptions(nullptr, nullptr, 0).spin, kDefaultSpin);
+  for (const int spin : {0, 7, 1'000'000}) {
+    const Variable variable("LARQ_ENGINE_SPIN_US", std::to_string(spin).c_str());
+    EXPECT_EQ(ParseEngineOptions(nullptr, nullptr, 0).spin.count(), spin);
+  }
+  for (const char* wrong : {"-1", "1000001", "1.5", "long"}) {
+    const Variable variable("LARQ_ENGINE_SPIN_US", wrong);
+    EXPECT_EQ(
+        testing::ErrorOf<std::invalid_argument>([] { ParseEngineOptions(nullptr, nullptr, 0); }),
+        std::string("environment variable LARQ_ENGINE_SPIN_US: expected 0 to 1000000 "
+                    "microseconds, got '") +
+            wrong + "'");
   }
 }
 

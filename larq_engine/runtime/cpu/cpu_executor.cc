@@ -17,7 +17,8 @@ CpuExecutor::CpuExecutor(const EngineOptions& options)
     : kernels_{.kernel = options.kernel,
                .pixel_ops = SelectPixelOps(AllowedFeatures(DetectCpuFeatures(), options.kernel))},
       fuse_(options.fuse),
-      num_threads_(options.num_threads) {}
+      num_threads_(options.num_threads),
+      spin_(options.spin) {}
 
 StepKernels CpuExecutor::KernelsFor(const ProgramOp& op) const {
   if (!op.place || op.place->kernel.empty()) return kernels_;
@@ -64,10 +65,8 @@ std::unique_ptr<Segment> CpuExecutor::Compile(const Program& program, std::span<
   return std::make_unique<CpuSegment>(*this, program, ops, is_shared);
 }
 
-ThreadPool& CpuExecutor::Threads(int host_threads) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (threads_ == nullptr) threads_ = std::make_unique<ThreadPool>(ThreadCount(host_threads));
-  return *threads_;
+std::shared_ptr<ThreadTeams> CpuExecutor::Teams(int host_threads, int most) const {
+  return ThreadTeams::OfProcess(std::min(ThreadCount(host_threads), most), spin_);
 }
 
 int CpuExecutor::ThreadCount(int host_threads) const {

@@ -2,13 +2,13 @@
 #ifndef LARQ_ENGINE_RUNTIME_CPU_CPU_EXECUTOR_H_
 #define LARQ_ENGINE_RUNTIME_CPU_CPU_EXECUTOR_H_
 
+#include <chrono>
 #include <memory>
-#include <mutex>
 
 #include "larq_engine/runtime/cpu/step.h"
 #include "larq_engine/runtime/engine_options.h"
 #include "larq_engine/runtime/executor.h"
-#include "larq_engine/runtime/thread_pool.h"
+#include "larq_engine/runtime/thread_teams.h"
 
 namespace larq_engine {
 
@@ -24,9 +24,9 @@ class CpuExecutor : public Executor {
   std::unique_ptr<Segment> Compile(const Program& program, std::span<const size_t> ops,
                                    const std::vector<bool>& is_shared) override;
 
-  // Starts the threads at the first call. `host_threads` decides their number if the options do
-  // not.
-  ThreadPool& Threads(int host_threads);
+  // Returns the teams of threads for runs. `host_threads` decides the number of threads if the
+  // options do not; it is at most `most`.
+  std::shared_ptr<ThreadTeams> Teams(int host_threads, int most = kMaxThreads) const;
 
   StepKernels KernelsFor(const ProgramOp& op) const;
   bool fuse() const { return fuse_; }
@@ -37,8 +37,7 @@ class CpuExecutor : public Executor {
   StepKernels kernels_;
   bool fuse_;
   int num_threads_;
-  std::mutex mutex_;  // guards threads_
-  std::unique_ptr<ThreadPool> threads_;
+  std::chrono::microseconds spin_;
 };
 
 }  // namespace larq_engine

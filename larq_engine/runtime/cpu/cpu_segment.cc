@@ -20,13 +20,16 @@ void CpuSegment::Resize(int host_threads) {
   if (list != list_) MakeSteps(std::move(list));
   const PassValues values(program_, list_, passes);
   ResizeSteps(values);
-  ThreadPool& threads = executor_.Threads(host_threads);
-  SegmentLayout layout = LayOutSegment(DescribeSteps(values), executor_.fuse(), threads.threads());
+  host_threads_ = host_threads;
+  std::shared_ptr<ThreadTeams> teams = executor_.Teams(host_threads);
+  SegmentLayout layout = LayOutSegment(DescribeSteps(values), executor_.fuse(), teams->threads());
   const ProfiledSegment profiled = Describe(layout);
-  profile_.Resize(profiled, threads.threads());
+  profile_.Resize(profiled, teams->threads());
   std::vector<GroupEvent> events = NameGroups(profiled);
-  runner_.Resize(std::move(layout), passes, steps_, std::move(events), threads);
+  runner_.Resize(std::move(layout), passes, steps_, std::move(events), std::move(teams));
 }
+
+void CpuSegment::LimitThreads(int most) { runner_.UseTeams(executor_.Teams(host_threads_, most)); }
 
 // Leaves no steps if it throws.
 void CpuSegment::MakeSteps(StepList list) {

@@ -22,6 +22,7 @@ class CpuSegment : public Segment {
              const std::vector<bool>& is_shared);
 
   void Resize(int host_threads) override;
+  void LimitThreads(int most) override;
   void Run(const SegmentRun& run) override {
     runner_.Run(run, run.profiling ? &profile_ : nullptr);
   }
@@ -42,6 +43,7 @@ class CpuSegment : public Segment {
   std::vector<size_t> ops_;             // numbers in the program
   StepList list_;                       // the list that steps_ were made for
   std::vector<SegmentStep> steps_;
+  int host_threads_ = 1;
   SegmentRunner runner_;
   SegmentProfile profile_;
 };

@@ -9,15 +9,15 @@
 namespace larq_engine {
 
 void SegmentRunner::Resize(SegmentLayout layout, int passes, std::span<const SegmentStep> steps,
-                           std::vector<GroupEvent> events, ThreadPool& threads) {
+                           std::vector<GroupEvent> events, std::shared_ptr<ThreadTeams> teams) {
   layout_ = std::move(layout);
   passes_ = passes;
   steps_ = steps;
   events_ = std::move(events);
-  threads_ = &threads;
+  teams_ = std::move(teams);
   arena_ = AlignedBuffer<std::byte>(layout_.arena_bytes);
   scratch_ = AlignedBuffer<std::byte>(
-      MemoryProduct(layout_.scratch_bytes, static_cast<size_t>(threads.threads())));
+      MemoryProduct(layout_.scratch_bytes, static_cast<size_t>(teams_->threads())));
   addresses_.assign(layout_.addresses, nullptr);
   shared_.clear();
   const auto find = [&](const ValuePlace& place) {
@@ -82,11 +82,11 @@ struct SegmentRunner::Job {
   }
 };
 
-void SegmentRunner::RunGroup(size_t group, SegmentProfile* profile) {
+void SegmentRunner::RunGroup(size_t group, ThreadPool& threads, SegmentProfile* profile) {
   Job job{.runner = this, .group = &layout_.groups[group], .times = nullptr};
   const auto run = [&](StepTimes* times) {
     job.times = times;
-    threads_->Run(job.group->tiling.units(), Job::Run, &job);
+    threads.Run(job.group->tiling.units(), Job::Run, &job);
   };
   if (profile == nullptr) {
     run(nullptr);
@@ -104,11 +104,12 @@ void SegmentRunner::CheckGroup(size_t group) const {
 }
 
 void SegmentRunner::Run(const SegmentRun& run, SegmentProfile* profile) {
+  ThreadTeams::Lease team(*teams_);
   for (int pass = 0; pass < passes_; ++pass) {
     FindShared(run.places, pass);
     for (size_t group = 0; group < layout_.groups.size(); ++group) {
       const RunEvent event(run.profiler, events_[group].node, events_[group].name);
-      RunGroup(group, profile);
+      RunGroup(group, *team, profile);
       CheckGroup(group);
     }
   }

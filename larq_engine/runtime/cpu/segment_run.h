@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "larq_engine/kernels/common/aligned_buffer.h"
@@ -12,16 +14,19 @@
 #include "larq_engine/runtime/cpu/segment_profile.h"
 #include "larq_engine/runtime/cpu/segment_steps.h"
 #include "larq_engine/runtime/executor.h"
-#include "larq_engine/runtime/thread_pool.h"
+#include "larq_engine/runtime/thread_teams.h"
 
 namespace larq_engine {
 
 class SegmentRunner {
  public:
-  // Allocates the memory of runs of this layout, each of which makes `passes` passes. Steps and
-  // threads must outlive the runs.
+  // Allocates the memory of runs of this layout, each of which makes `passes` passes. The steps
+  // must outlive the runs.
   void Resize(SegmentLayout layout, int passes, std::span<const SegmentStep> steps,
-              std::vector<GroupEvent> events, ThreadPool& threads);
+              std::vector<GroupEvent> events, std::shared_ptr<ThreadTeams> teams);
+
+  // Gives the next runs teams of fewer threads than those that Resize got.
+  void UseTeams(std::shared_ptr<ThreadTeams> teams) { teams_ = std::move(teams); }
 
   // Allocates nothing. `profile` observes the run; it is null while nothing is timed. Throws
   // OpError, whose text names the operator, if data are at fault.
@@ -33,7 +38,7 @@ class SegmentRunner {
   struct Job;  // a run of a group
 
   void FindShared(std::span<std::byte* const> places, int pass);
-  void RunGroup(size_t group, SegmentProfile* profile);
+  void RunGroup(size_t group, ThreadPool& threads, SegmentProfile* profile);
   void CheckGroup(size_t group) const;
   void RunUnits(const StepGroup& group, int64_t first, int64_t last, int worker, StepTimes* times);
 
@@ -41,7 +46,7 @@ class SegmentRunner {
   int passes_ = 1;
   std::span<const SegmentStep> steps_;
   std::vector<GroupEvent> events_;  // for each group
-  ThreadPool* threads_ = nullptr;
+  std::shared_ptr<ThreadTeams> teams_;
   AlignedBuffer<std::byte> arena_;
   AlignedBuffer<std::byte> scratch_;       // a part for each worker
   std::vector<std::byte*> addresses_;      // of places in this pass, as ValuePlace numbers them

@@ -19,24 +19,24 @@ constexpr size_t kLarge = 4 * kUnit;
 
 int HostCopies::ThreadsOf(size_t bytes) const { return bytes < kLarge ? 1 : thread_count_; }
 
-ThreadPool* HostCopies::ThreadsFor(size_t bytes) {
+ThreadTeams* HostCopies::TeamsFor(size_t bytes) {
   if (ThreadsOf(bytes) == 1) return nullptr;
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (threads_ == nullptr && !is_refused_) {
+  if (teams_ == nullptr && !is_refused_) {
     try {
-      threads_ = std::make_unique<ThreadPool>(thread_count_);
+      teams_ = ThreadTeams::OfProcess(thread_count_, kDefaultSpin);
     } catch (const std::runtime_error&) {
       is_refused_ = true;
     }
   }
-  return threads_.get();
+  return teams_.get();
 }
 
-void HostCopies::Reserve(size_t bytes) { ThreadsFor(bytes); }
+void HostCopies::Reserve(size_t bytes) { TeamsFor(bytes); }
 
 void HostCopies::Copy(const std::byte* from, size_t bytes, std::byte* to) {
-  ThreadPool* const threads = ThreadsFor(bytes);
-  if (threads == nullptr) {
+  ThreadTeams* const teams = TeamsFor(bytes);
+  if (teams == nullptr) {
     std::memcpy(to, from, bytes);
     return;
   }
@@ -45,7 +45,8 @@ void HostCopies::Copy(const std::byte* from, size_t bytes, std::byte* to) {
     const size_t end = std::min(bytes, static_cast<size_t>(last) * kUnit);
     std::memcpy(to + begin, from + begin, end - begin);
   };
-  threads->Run(
+  ThreadTeams::Lease team(*teams);
+  (*team).Run(
       static_cast<int64_t>((bytes - 1) / kUnit + 1),
       [](void* context, int64_t first, int64_t last, int) {
         (*static_cast<decltype(copy)*>(context))(first, last);

@@ -7,7 +7,7 @@
 #include <memory>
 #include <mutex>
 
-#include "larq_engine/runtime/thread_pool.h"
+#include "larq_engine/runtime/thread_teams.h"
 
 namespace larq_engine {
 
@@ -21,17 +21,17 @@ class HostCopies {
   int ThreadsOf(size_t bytes) const;
   // Starts the threads that a copy of `bytes` bytes needs, so that no copy has to start them.
   void Reserve(size_t bytes);
-  // Copies the bytes. Several threads may call it at the same time; they take turns.
+  // Copies the bytes. Several threads may call it at the same time.
   void Copy(const std::byte* from, size_t bytes, std::byte* to);
 
  private:
   // Returns the threads that copy `bytes` bytes, or null if the caller copies them without help:
   // because they are few, or because the system refused to start threads, which only save time.
-  ThreadPool* ThreadsFor(size_t bytes);
+  ThreadTeams* TeamsFor(size_t bytes);
 
   int thread_count_;
   std::mutex mutex_;  // guards what follows
-  std::unique_ptr<ThreadPool> threads_;
+  std::shared_ptr<ThreadTeams> teams_;
   bool is_refused_ = false;
 };
 

@@ -183,6 +183,12 @@ int larq_engine_model_set_input(LarqEngineModel* model, size_t input, const void
   });
 }
 
+int larq_engine_model_set_num_threads(LarqEngineModel* model, int num_threads, char* error,
+                                      size_t error_size) {
+  return larq_engine::ReturningErrors(
+      error, error_size, [&] { larq_engine::Opened(model).SetNumThreads(num_threads); });
+}
+
 int larq_engine_model_run(LarqEngineModel* model, char* error, size_t error_size) {
   return larq_engine::ReturningErrors(error, error_size, [&] { larq_engine::Opened(model).Run(); });
 }

@@ -79,6 +79,7 @@ Model::Model(std::span<const uint8_t> bytes, const std::string& signature,
              const EngineOptions& options, std::shared_ptr<Engine> engine)
     : file_(CheckModel(bytes)),
       graph_number_(FindGraph(file_, signature)),
+      most_threads_(std::max(options.num_threads, 1)),
       graph_(file_, graph_number_),
       engine_(engine == nullptr ? MakeEngine(options) : std::move(engine)),
       memory_(graph_),
@@ -108,6 +109,15 @@ void Model::SetInput(size_t input, const void* data, size_t bytes) {
   memory_.SetData(graph_.inputs()[input], data, bytes);
   // An input that was given before tensors were allocated has no memory of its own yet.
   if (data == nullptr && is_allocated_) memory_.AllocateInputs(graph_.inputs());
+}
+
+void Model::SetNumThreads(int threads) {
+  if (threads < 1 || threads > most_threads_) {
+    throw OpError("larq_engine: expected 1 to " + std::to_string(most_threads_) +
+                  " threads for runs, got " + std::to_string(threads) +
+                  "; open the model with the largest number as its option num_threads");
+  }
+  plan_.LimitThreads(threads);
 }
 
 void Model::Run() {

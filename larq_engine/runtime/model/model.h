@@ -41,6 +41,8 @@ class Model {
   void Allocate();
   // Lets runs read an input where the caller has it, until it is set to null or resized.
   void SetInput(size_t input, const void* data, size_t bytes);
+  // Lets runs use so many threads from now on, at most those of the option. Throws OpError.
+  void SetNumThreads(int threads);
   // Computes the outputs. Allocates nothing.
   void Run();
 
@@ -86,6 +88,7 @@ class Model {
 
   ModelFile file_;
   size_t graph_number_;
+  int most_threads_;
   ModelGraph graph_;
   std::shared_ptr<Engine> engine_;
   Memory memory_;

@@ -67,7 +67,10 @@ void Plan::Prepare(const std::function<Program()>& read, HostTensors& host, int 
   const bool is_new = segments_.empty() || assignment.device != assignment_.device;
   assignment_ = std::move(assignment);
   if (is_new) MakeSegments();
-  for (const auto& segment : segments_) segment->Resize(host_threads);
+  for (const auto& segment : segments_) {
+    segment->Resize(host_threads);
+    if (most_threads_) segment->LimitThreads(*most_threads_);
+  }
   ReserveStaging();
   memory_.Place(program_, lifetimes_);
   memory_.PlaceConstants(program_, assignment_.device, host);
@@ -108,6 +111,11 @@ void Plan::ReserveStaging() {
     DeviceMemory& memory = *engine_->executors()[action.device]->memory();
     memory.ReserveStaging(program_.value(action.value).bytes);
   }
+}
+
+void Plan::LimitThreads(int most) {
+  most_threads_ = most;
+  for (const auto& segment : segments_) segment->LimitThreads(most);
 }
 
 void Plan::Invoke(HostTensors& host, RunProfiler* profiler) {

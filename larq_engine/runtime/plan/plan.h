@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "larq_engine/runtime/executor.h"
@@ -37,6 +38,9 @@ class Plan {
   // shapes of the host's tensors. Throws OpError, whose text names the operator.
   void Prepare(const std::function<Program()>& read, HostTensors& host, int host_threads);
 
+  // Lets runs use at most so many of the CPU's threads from now on.
+  void LimitThreads(int most);
+
   // Runs all segments. Allocates nothing. Throws OpError if the host has no memory for a tensor, or
   // a device fails.
   void Invoke(HostTensors& host, RunProfiler* profiler);
@@ -64,6 +68,7 @@ class Plan {
   std::vector<std::unique_ptr<Segment>> segments_;  // for each part of the schedule
   PlanMemory memory_;
   PlanProfile profile_;
+  std::optional<int> most_threads_;
   bool prepared_ = false;  // for the current shapes of the host's tensors
 };
 
