@@ -2,7 +2,9 @@
 
 import ctypes
 import gc
+import os
 import re
+import threading
 
 import numpy as np
 import pytest
@@ -349,6 +351,18 @@ def test_a_file_in_c(tmp_path):
         loaded, reason = _open_in_c("open_file", str(wrong).encode())
         assert not loaded
         assert reason.startswith(f"'{wrong}': expected a file to read, got ")
+
+
+def test_a_file_whose_size_is_not_known(tmp_path):
+    builder = ModelBuilder()
+    x, y = (builder.tensor((1 << 20,), np.float32) for _ in range(2))
+    builder.builtin("ADD", [x, builder.constant(np.ones(1 << 20, np.float32))], [y])
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=(builder.finish([x], [y]),))
+    writer.start()
+    assert _open_in_c("open_file", str(path).encode()) == (True, "")
+    writer.join()
 
 
 def test_a_signature_that_is_not_there():
