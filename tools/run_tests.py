@@ -81,6 +81,7 @@ THREADS = (
     "//tests/runtime:host_ops_test",
     "//tests/runtime:int8_layers_test",
     "//tests/runtime:thread_pool_test",
+    "//tests/runtime:thread_teams_test",
     "//tests/runtime:threads_test",
     "//tests/runtime/cpu/...",
     "//tests/runtime/cuda/...",

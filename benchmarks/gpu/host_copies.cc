@@ -55,7 +55,7 @@ struct Measured {
 bool Measure(const std::vector<std::byte>& data, const CudaQueue& queue, int threads,
              Measured& best) {
   CudaMemory memory(queue, threads);
-  HostCopies copies(threads);
+  HostCopies copies(threads, kDefaultSpin);
   const DeviceBuffer buffer(memory, MemoryUse::kActivations, data.size());
   memory.ReserveStaging(data.size());
   copies.Reserve(kPieceBytes);

@@ -90,13 +90,14 @@ class Interpreter:
         threads = _whole_number(num_threads)
         if not isinstance(fuse, (bool, str)):
             raise TypeError(f"fuse: expected True, False, 'on' or 'off', got {fuse!r}")
+        chosen: dict[str, Any] = {} if device is None else {"device": device}
         session = Session(
             read_model(model),
             num_threads=threads,
             host=host,
             kernel=kernel,
             fuse=fuse,
-            **({} if device is None else {"device": device}),
+            **chosen,
             placement=placement,
         )
         warn_of_fewer_threads("num_threads", threads, stacklevel=2)
@@ -135,7 +136,8 @@ class Interpreter:
             for infos in (self._inputs, self._outputs)
         ]
         device = options.get("device", "cpu")
-        threads = counted(running_threads(options["num_threads"]), "thread")
+        asked = options["run_threads"] or options["num_threads"]
+        threads = counted(running_threads(asked), "thread")
         return printable(
             f"<Interpreter of {len(content)} bytes on {device}, {threads}: {sides[0]} to "
             f"{sides[1]}>"
@@ -283,8 +285,9 @@ class Interpreter:
             TypeError: It is no whole number.
         """
         threads = _whole_number(num_threads)
-        with self._locked.turns.take():
-            self._session.set_num_threads(threads)
+        for locked in self._pipeline.sessions:
+            with locked.turns.take():
+                locked.session.set_num_threads(threads)
 
     def memory(self) -> list[DeviceMemory]:
         """Tells how much memory of GPUs the model takes, also before its first run.
@@ -349,7 +352,10 @@ def _reopen(
 ) -> Interpreter:
     """Makes the copy of an Interpreter for pickle and deepcopy."""
     copy = kind.__new__(kind)
+    threads = options.pop("run_threads")
     Interpreter.__init__(copy, content, **options)
+    if threads is not None:
+        copy.set_num_threads(threads)
     if list(shapes) != copy.input_shapes:
         copy.resize(shapes)
     return copy

@@ -121,6 +121,7 @@ class Interpreter:
         self.model = EngineModel(*self._recipe, signature)
         self._numbers = {tensor.tensor: i for i, tensor in enumerate(self.model.inputs())}
         self._signatures: dict[str, Any] | None = None
+        self._run_threads: int | None = None  # what set_num_threads got
 
     @property
     def _interpreter(self) -> _Nodes:
@@ -190,6 +191,7 @@ class Interpreter:
     def set_num_threads(self, num_threads: int) -> None:
         """Lets runs use so many threads from now on, at most those of the argument."""
         self.model.set_num_threads(num_threads)
+        self._run_threads = num_threads
 
     def invoke(self) -> None:
         with self._changing_memory():
@@ -248,7 +250,10 @@ class Interpreter:
         if graph == 0:
             return self
         content, options = self._recipe
-        return Interpreter(content, experimental_delegates=[Options(options)], signature=signature)
+        made = Interpreter(content, experimental_delegates=[Options(options)], signature=signature)
+        if self._run_threads is not None:
+            made.set_num_threads(self._run_threads)
+        return made
 
 
 def _scalar_type(name: str) -> type[Any]:

@@ -74,13 +74,14 @@ class Session:
         *,
         num_threads: int,
         host: str | None,
+        run_threads: int | None = None,
         **options: object,
     ) -> None:
         self._content = content
         self._asked_host = host
         self._num_threads = num_threads
         self._options = options  # the plug-in's other options
-        self._run_threads: int | None = None  # what set_num_threads got
+        self._run_threads = run_threads  # what set_num_threads got
         self._is_closed = False
         # True if the interpreter is allocated for `_shapes`; false during a change.
         self._is_whole = False
@@ -151,6 +152,7 @@ class Session:
         options = {
             "num_threads": self._num_threads,
             "host": self._asked_host,
+            "run_threads": self._run_threads,
             **self._options,
         }
         return self._content, options

@@ -114,10 +114,11 @@ class Segment {
   // host would use. Throws OpError.
   virtual void Resize(int host_threads) = 0;
 
-  // Lets the next runs use at most so many of the CPU's threads, until the next Resize.
+  // Lets runs use at most so many of the CPU's threads from now on. Changes nothing if it throws.
   virtual void LimitThreads(int) {}
 
-  // Allocates nothing. Throws OpError, whose text names the operator if one is at fault.
+  // Allocates nothing, but for threads if other runs have all that there are. Throws OpError, whose
+  // text names the operator if one is at fault.
   virtual void Run(const SegmentRun& run) = 0;
 
   virtual void ClearProfile() = 0;

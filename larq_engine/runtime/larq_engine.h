@@ -43,7 +43,8 @@ struct TfLiteDelegate;
  *                take over. A node that we can compute is taken over whatever `fuse` and its
  *                neighbours are
  * The environment variable LARQ_ENGINE_KERNEL stands in for `kernel` if that is "auto", and
- * LARQ_ENGINE_DEVICE for `device` if that is not given. With LARQ_ENGINE_LOG_CLAIMS=on, the
+ * LARQ_ENGINE_DEVICE for `device` if that is not given. LARQ_ENGINE_SPIN_US is how many
+ * microseconds threads look for work before they sleep (20). With LARQ_ENGINE_LOG_CLAIMS=on, the
  * delegate prints to the standard error which operators it takes over, and why. Returns null after
  * calling report_error (may be null) when an option or a value is unknown, or the device is not
  * there. */

@@ -101,7 +101,8 @@ LARQ_ENGINE_EXPORT int larq_engine_model_set_input(LarqEngineModel* model, size_
 LARQ_ENGINE_EXPORT int larq_engine_model_set_num_threads(LarqEngineModel* model, int num_threads,
                                                          char* error, size_t error_size);
 
-/* Computes the outputs from the inputs. Takes no memory. */
+/* Computes the outputs from the inputs. Takes no memory, but for more threads the first time that
+ * models run at the same time. */
 LARQ_ENGINE_EXPORT int larq_engine_model_run(LarqEngineModel* model, char* error,
                                              size_t error_size);
 

@@ -169,7 +169,8 @@ class Model {
     });
   }
 
-  // Computes the outputs from the inputs. Takes no memory.
+  // Computes the outputs from the inputs. Takes no memory, but for more threads the first time that
+  // models run at the same time.
   void Run() {
     Check([&](char* why, std::size_t size) {
       return larq_engine_model_run(model_.get(), why, size);

@@ -37,6 +37,9 @@ ThreadPool::ThreadPool(int threads, std::chrono::microseconds spin)
     throw std::runtime_error("larq_engine: expected to start " + std::to_string(threads) +
                              " threads, got " + std::to_string(started) + " (" + e.what() +
                              "); ask for fewer with num_threads");
+  } catch (...) {
+    StopWorkers();
+    throw;
   }
 }
 

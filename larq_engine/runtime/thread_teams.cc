@@ -1,7 +1,7 @@
 #include "larq_engine/runtime/thread_teams.h"
 
 #include <algorithm>
-#include <stdexcept>
+#include <string>
 #include <tuple>
 
 #include "larq_engine/runtime/shared_by_key.h"
@@ -10,11 +10,12 @@
 namespace larq_engine {
 
 std::shared_ptr<ThreadTeams> ThreadTeams::OfProcess(int threads, std::chrono::microseconds spin) {
-  using Key = std::tuple<pid_t, int, std::chrono::microseconds>;
+  using Key = std::tuple<pid_t, int, std::chrono::microseconds, std::string>;
   static auto& teams = *new SharedByKey<Key, ThreadTeams>;
-  // More threads than CPUs would only wait for each other.
-  return teams.Get({getpid(), threads, spin}, [&] {
-    return std::make_shared<ThreadTeams>(threads, spin, std::max(1, UsableCpus() / threads));
+  return teams.Get({getpid(), threads, spin, AllowedCpus()}, [&] {
+    // More teams would only wait for each other's CPUs.
+    const int most = std::max(1, (UsableCpus() + threads - 1) / threads);
+    return std::make_shared<ThreadTeams>(threads, spin, most);
   });
 }
 
@@ -26,7 +27,7 @@ ThreadTeams::ThreadTeams(int threads, std::chrono::microseconds spin, int most)
 }
 
 std::unique_ptr<ThreadPool> ThreadTeams::Take() {
-  if (threads_ == 1 || getpid() != owner_) return nullptr;
+  if (getpid() != owner_) return nullptr;
   {
     const std::lock_guard lock(mutex_);
     if (!free_.empty()) {
@@ -39,7 +40,7 @@ std::unique_ptr<ThreadPool> ThreadTeams::Take() {
   }
   try {
     return std::make_unique<ThreadPool>(threads_, spin_);
-  } catch (const std::runtime_error&) {  // the system has no more threads; the caller computes
+  } catch (...) {  // the system has no more threads, or no memory for them; the caller computes
     const std::lock_guard lock(mutex_);
     --made_;
     return nullptr;

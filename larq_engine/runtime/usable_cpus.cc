@@ -56,6 +56,13 @@ int GroupCpus(const std::string& root, std::string group) {
   }
 }
 
+std::string AllowedCpus() {
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0) return "";
+  return {reinterpret_cast<const char*>(&cpus), sizeof(cpus)};
+}
+
 int UsableCpus() {
   const int limit = GroupCpus("/sys/fs/cgroup", OwnGroup());
   const int cpus = AffinityCpus();

@@ -10,6 +10,10 @@ namespace larq_engine {
 // system's control group (a container's limit) grants less time.
 int UsableCpus();
 
+// Returns a text that names the CPUs that the calling thread may run on, on which the threads that
+// it starts run too; the same text if the system does not tell.
+std::string AllowedCpus();
+
 // Converts a limit of Linux's control groups (version 2) into a number of CPUs, rounded up; 0 if
 // there is no limit. `group` is this process's group in the tree of groups at `root`, such as
 // "/a/b".

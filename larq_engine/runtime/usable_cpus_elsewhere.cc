@@ -8,4 +8,6 @@ namespace larq_engine {
 
 int UsableCpus() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
+std::string AllowedCpus() { return ""; }
+
 }  // namespace larq_engine

@@ -359,7 +359,9 @@ def test_a_file_whose_size_is_not_known(tmp_path):
     builder.builtin("ADD", [x, builder.constant(np.ones(1 << 20, np.float32))], [y])
     path = tmp_path / "pipe"
     os.mkfifo(path)
-    writer = threading.Thread(target=path.write_bytes, args=(builder.finish([x], [y]),))
+    writer = threading.Thread(
+        target=path.write_bytes, args=(builder.finish([x], [y]),), daemon=True
+    )
     writer.start()
     assert _open_in_c("open_file", str(path).encode()) == (True, "")
     writer.join()

@@ -68,12 +68,13 @@ TEST(ThreadTeams, ARunWithoutAFreeTeamIsAlone) {
 
 TEST(ThreadTeams, ATeamIsFreeAgainAfterItsRun) {
   ThreadTeams teams(2, kSpin, /*most=*/1);
-  {
-    ThreadTeams::Lease run(teams);
-    ThreadTeams::Lease late(teams);
-  }
-  ThreadTeams::Lease next(teams);
-  EXPECT_EQ((*next).threads(), 2);
+  std::optional<ThreadTeams::Lease> run(teams);
+  ThreadTeams::Lease late(teams);
+  late.TakeIfAlone();
+  EXPECT_EQ((*late).threads(), 1);
+  run.reset();
+  late.TakeIfAlone();
+  EXPECT_EQ((*late).threads(), 2);
 }
 
 TEST(ThreadTeams, CallersOnSeveralThreads) {
@@ -108,14 +109,14 @@ TEST(ThreadTeams, TeamsEndWithTheirLastUser) {
 
 #if !defined(_WIN32) && !defined(__SANITIZE_THREAD__)  // there is no fork; tsan follows no child
 TEST(ThreadTeams, AForkedChildHasItsOwn) {
-  const std::shared_ptr<ThreadTeams> teams = ThreadTeams::OfProcess(2, kSpin);
-  std::optional<ThreadTeams::Lease> busy;  // during the fork, the only team is in a run
-  busy.emplace(*teams);
+  const std::shared_ptr<ThreadTeams> parents = ThreadTeams::OfProcess(2, kSpin);
   const pid_t child = fork();
   if (child == 0) {
-    ThreadTeams::Lease alone(*teams);  // it has none of the parent's threads
+    // A team of the parent is free, but its threads are not here.
+    ThreadTeams::Lease alone(*parents);
     if ((*alone).threads() != 1 || !ComputesAll(*alone)) _exit(1);
-    ThreadTeams::Lease own(*ThreadTeams::OfProcess(2, kSpin));
+    const std::shared_ptr<ThreadTeams> childs = ThreadTeams::OfProcess(2, kSpin);
+    ThreadTeams::Lease own(*childs);
     _exit((*own).threads() == 2 && ComputesAll(*own) ? 0 : 2);
   }
   int status = -1;

@@ -65,10 +65,6 @@ std::unique_ptr<Segment> CpuExecutor::Compile(const Program& program, std::span<
   return std::make_unique<CpuSegment>(*this, program, ops, is_shared);
 }
 
-std::shared_ptr<ThreadTeams> CpuExecutor::Teams(int host_threads, int most) const {
-  return ThreadTeams::OfProcess(std::min(ThreadCount(host_threads), most), spin_);
-}
-
 int CpuExecutor::ThreadCount(int host_threads) const {
   // Threads beyond the number of CPUs would only wait for each other.
   const int most = std::min(kMaxThreads, UsableCpus());

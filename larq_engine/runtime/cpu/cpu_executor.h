@@ -24,16 +24,17 @@ class CpuExecutor : public Executor {
   std::unique_ptr<Segment> Compile(const Program& program, std::span<const size_t> ops,
                                    const std::vector<bool>& is_shared) override;
 
-  // Returns the teams of threads for runs. `host_threads` decides the number of threads if the
-  // options do not; it is at most `most`.
-  std::shared_ptr<ThreadTeams> Teams(int host_threads, int most = kMaxThreads) const;
+  // Returns the number of threads of a run. `host_threads` decides it if the options do not.
+  int ThreadCount(int host_threads) const;
+  // Returns the teams of runs of so many threads.
+  std::shared_ptr<ThreadTeams> Teams(int threads) const {
+    return ThreadTeams::OfProcess(threads, spin_);
+  }
 
   StepKernels KernelsFor(const ProgramOp& op) const;
   bool fuse() const { return fuse_; }
 
  private:
-  int ThreadCount(int host_threads) const;
-
   StepKernels kernels_;
   bool fuse_;
   int num_threads_;

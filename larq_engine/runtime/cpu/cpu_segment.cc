@@ -1,5 +1,6 @@
 #include "larq_engine/runtime/cpu/cpu_segment.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "larq_engine/runtime/cpu/segment_layout.h"
@@ -20,16 +21,21 @@ void CpuSegment::Resize(int host_threads) {
   if (list != list_) MakeSteps(std::move(list));
   const PassValues values(program_, list_, passes);
   ResizeSteps(values);
-  host_threads_ = host_threads;
-  std::shared_ptr<ThreadTeams> teams = executor_.Teams(host_threads);
-  SegmentLayout layout = LayOutSegment(DescribeSteps(values), executor_.fuse(), teams->threads());
+  const int threads = executor_.ThreadCount(host_threads);
+  std::shared_ptr<ThreadTeams> teams = executor_.Teams(std::min(threads, most_threads_));
+  SegmentLayout layout = LayOutSegment(DescribeSteps(values), executor_.fuse(), threads);
   const ProfiledSegment profiled = Describe(layout);
-  profile_.Resize(profiled, teams->threads());
+  profile_.Resize(profiled, threads);
   std::vector<GroupEvent> events = NameGroups(profiled);
-  runner_.Resize(std::move(layout), passes, steps_, std::move(events), std::move(teams));
+  runner_.Resize(std::move(layout), passes, steps_, std::move(events), threads);
+  runner_.UseTeams(std::move(teams));
+  planned_threads_ = threads;
 }
 
-void CpuSegment::LimitThreads(int most) { runner_.UseTeams(executor_.Teams(host_threads_, most)); }
+void CpuSegment::LimitThreads(int most) {
+  if (planned_threads_ > 0) runner_.UseTeams(executor_.Teams(std::min(planned_threads_, most)));
+  most_threads_ = most;
+}
 
 // Leaves no steps if it throws.
 void CpuSegment::MakeSteps(StepList list) {

@@ -43,7 +43,8 @@ class CpuSegment : public Segment {
   std::vector<size_t> ops_;             // numbers in the program
   StepList list_;                       // the list that steps_ were made for
   std::vector<SegmentStep> steps_;
-  int host_threads_ = 1;
+  int planned_threads_ = 0;         // of the layout; 0 while there is none
+  int most_threads_ = kMaxThreads;  // that runs may use
   SegmentRunner runner_;
   SegmentProfile profile_;
 };

@@ -9,15 +9,14 @@
 namespace larq_engine {
 
 void SegmentRunner::Resize(SegmentLayout layout, int passes, std::span<const SegmentStep> steps,
-                           std::vector<GroupEvent> events, std::shared_ptr<ThreadTeams> teams) {
+                           std::vector<GroupEvent> events, int threads) {
   layout_ = std::move(layout);
   passes_ = passes;
   steps_ = steps;
   events_ = std::move(events);
-  teams_ = std::move(teams);
   arena_ = AlignedBuffer<std::byte>(layout_.arena_bytes);
-  scratch_ = AlignedBuffer<std::byte>(
-      MemoryProduct(layout_.scratch_bytes, static_cast<size_t>(teams_->threads())));
+  scratch_ =
+      AlignedBuffer<std::byte>(MemoryProduct(layout_.scratch_bytes, static_cast<size_t>(threads)));
   addresses_.assign(layout_.addresses, nullptr);
   shared_.clear();
   const auto find = [&](const ValuePlace& place) {
@@ -108,6 +107,7 @@ void SegmentRunner::Run(const SegmentRun& run, SegmentProfile* profile) {
   for (int pass = 0; pass < passes_; ++pass) {
     FindShared(run.places, pass);
     for (size_t group = 0; group < layout_.groups.size(); ++group) {
+      team.TakeIfAlone();
       const RunEvent event(run.profiler, events_[group].node, events_[group].name);
       RunGroup(group, *team, profile);
       CheckGroup(group);

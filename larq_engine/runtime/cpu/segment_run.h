@@ -20,16 +20,17 @@ namespace larq_engine {
 
 class SegmentRunner {
  public:
-  // Allocates the memory of runs of this layout, each of which makes `passes` passes. The steps
-  // must outlive the runs.
+  // Allocates the memory of runs of this layout on up to `threads` threads, each of which makes
+  // `passes` passes. The steps must outlive the runs.
   void Resize(SegmentLayout layout, int passes, std::span<const SegmentStep> steps,
-              std::vector<GroupEvent> events, std::shared_ptr<ThreadTeams> teams);
+              std::vector<GroupEvent> events, int threads);
 
-  // Gives the next runs teams of fewer threads than those that Resize got.
+  // Gives the next runs these teams, of at most as many threads as Resize got.
   void UseTeams(std::shared_ptr<ThreadTeams> teams) { teams_ = std::move(teams); }
 
-  // Allocates nothing. `profile` observes the run; it is null while nothing is timed. Throws
-  // OpError, whose text names the operator, if data are at fault.
+  // Allocates nothing, unless other runs have all the teams and another may be started. `profile`
+  // observes the run; it is null while nothing is timed. Throws OpError, whose text names the
+  // operator, if data are at fault.
   void Run(const SegmentRun& run, SegmentProfile* profile);
 
   const SegmentLayout& layout() const { return layout_; }

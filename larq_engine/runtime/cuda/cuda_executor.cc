@@ -27,7 +27,7 @@ CudaExecutor::CudaExecutor(std::shared_ptr<CudaDevice> device, const EngineOptio
       kernel_(options.cuda_kernel),
       fuse_(options.fuse),
       queue_(std::move(device)),
-      memory_(queue_, CopyThreads(options)) {}
+      memory_(queue_, CopyThreads(options), options.spin) {}
 
 std::string CudaExecutor::Refusal(const Program& program, const ProgramOp& op) const {
   const auto refusal = [](const Window2d& window) {

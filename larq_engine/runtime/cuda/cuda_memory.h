@@ -15,9 +15,11 @@ namespace larq_engine {
 
 class CudaMemory : public DeviceMemory {
  public:
-  // `copy_threads` threads copy to and from staging.
-  explicit CudaMemory(const CudaQueue& queue, int copy_threads = 1)
-      : queue_(queue), copies_(copy_threads) {}
+  // `copy_threads` threads copy to and from staging. They look for work during `spin`, and then
+  // sleep.
+  explicit CudaMemory(const CudaQueue& queue, int copy_threads = 1,
+                      std::chrono::microseconds spin = kDefaultSpin)
+      : queue_(queue), copies_(copy_threads, spin) {}
   ~CudaMemory() override;
 
   size_t StagingBytes() const override;

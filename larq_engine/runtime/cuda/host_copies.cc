@@ -24,7 +24,7 @@ ThreadTeams* HostCopies::TeamsFor(size_t bytes) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (teams_ == nullptr && !is_refused_) {
     try {
-      teams_ = ThreadTeams::OfProcess(thread_count_, kDefaultSpin);
+      teams_ = ThreadTeams::OfProcess(thread_count_, spin_);
     } catch (const std::runtime_error&) {
       is_refused_ = true;
     }

@@ -3,6 +3,7 @@
 #ifndef LARQ_ENGINE_RUNTIME_CUDA_HOST_COPIES_H_
 #define LARQ_ENGINE_RUNTIME_CUDA_HOST_COPIES_H_
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -15,11 +16,12 @@ class HostCopies {
  public:
   // `threads` includes the caller. The other threads are started when a large copy is made or
   // reserved.
-  explicit HostCopies(int threads) : thread_count_(threads) {}
+  HostCopies(int threads, std::chrono::microseconds spin) : thread_count_(threads), spin_(spin) {}
 
   // Returns how many threads make a copy of `bytes` bytes, if the system can start them.
   int ThreadsOf(size_t bytes) const;
-  // Starts the threads that a copy of `bytes` bytes needs, so that no copy has to start them.
+  // Starts the threads that a copy of `bytes` bytes needs, so that no copy has to start them,
+  // unless runs and other copies have all that there are.
   void Reserve(size_t bytes);
   // Copies the bytes. Several threads may call it at the same time.
   void Copy(const std::byte* from, size_t bytes, std::byte* to);
@@ -30,6 +32,7 @@ class HostCopies {
   ThreadTeams* TeamsFor(size_t bytes);
 
   int thread_count_;
+  std::chrono::microseconds spin_;
   std::mutex mutex_;  // guards what follows
   std::shared_ptr<ThreadTeams> teams_;
   bool is_refused_ = false;

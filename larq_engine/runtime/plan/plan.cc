@@ -67,10 +67,7 @@ void Plan::Prepare(const std::function<Program()>& read, HostTensors& host, int 
   const bool is_new = segments_.empty() || assignment.device != assignment_.device;
   assignment_ = std::move(assignment);
   if (is_new) MakeSegments();
-  for (const auto& segment : segments_) {
-    segment->Resize(host_threads);
-    if (most_threads_) segment->LimitThreads(*most_threads_);
-  }
+  for (const auto& segment : segments_) segment->Resize(host_threads);
   ReserveStaging();
   memory_.Place(program_, lifetimes_);
   memory_.PlaceConstants(program_, assignment_.device, host);
@@ -101,6 +98,7 @@ void Plan::MakeSegments() {
   std::vector<std::unique_ptr<Segment>> segments;
   for (const Part& part : schedule_.parts) {
     segments.push_back(executors[part.device]->Compile(program_, part.ops, schedule_.is_shared));
+    if (most_threads_) segments.back()->LimitThreads(*most_threads_);
   }
   segments_ = std::move(segments);
 }
@@ -114,8 +112,8 @@ void Plan::ReserveStaging() {
 }
 
 void Plan::LimitThreads(int most) {
-  most_threads_ = most;
   for (const auto& segment : segments_) segment->LimitThreads(most);
+  most_threads_ = most;
 }
 
 void Plan::Invoke(HostTensors& host, RunProfiler* profiler) {
