@@ -9,6 +9,7 @@
 #include "larq_engine/kernels/cuda/bconv2d_small.h"
 #include "larq_engine/kernels/cuda/bconv2d_tma.h"
 #include "larq_engine/kernels/cuda/bconv2d_wgmma.h"
+#include "larq_engine/kernels/cuda/bmatmul.h"
 #include "larq_engine/kernels/cuda/conv2d.h"
 #include "larq_engine/kernels/cuda/depthwise.h"
 #include "larq_engine/kernels/cuda/depthwise_pointwise.h"

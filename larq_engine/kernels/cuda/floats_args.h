@@ -106,6 +106,23 @@ struct SignedDenseInt8Args {
 // Rows that a warp of either dense layer computes: it reads a word of signs once for all of them.
 inline constexpr int kSignedDenseRows = 4;
 
+// Multiplies matrices of bits, as bmatmul_spec.h says. A pixel is a row of the output.
+struct BmatmulArgs {
+  const uint32_t* left;   // [pixels][words]
+  const uint32_t* right;  // [matrices][columns][words]
+  int64_t pixels;
+  Divisor rows;  // of a matrix of the output
+  int32_t columns;
+  int32_t words;
+  uint32_t last_word;  // its bits that count
+  int32_t depth;
+  float of_dot;
+  float of_left;
+  float of_right;
+  float constant;
+  PixelProgram program;
+};
+
 struct SoftmaxArgs {
   const float* in;  // [rows][count]
   float* out;

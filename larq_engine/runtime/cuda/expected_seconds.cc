@@ -38,6 +38,10 @@ constexpr int kSignedRoundInputs = 4;
 constexpr double kSignedRound = 60e-9;
 constexpr double kSignedRoundInstructions = 8e-9;
 
+// A multiprocessor counts 16 words of 32 bits in a clock, of some 1.5 GHz. A guess: half of that,
+// as each word is loaded twice.
+constexpr double kBitMacsOfMultiprocessor = 16 * 32 * 1.5e9 / 2;
+
 double OfMultiprocessor(int64_t count, const cuda::Chip& chip) {
   return std::max(1.0, static_cast<double>(count) / chip.multiprocessors);
 }
@@ -135,6 +139,10 @@ class Expected {
     }
     if (const auto* dense = std::get_if<SignedDenseOp>(op.op.get())) {
       return SignedDenseSeconds(*dense, PixelsOf(output), chip_);
+    }
+    if (std::holds_alternative<BmatmulOp>(*op.op)) {
+      return static_cast<double>(Macs(*op.op, program_.InputShapes(op), output)) /
+             (kBitMacsOfMultiprocessor * chip_.multiprocessors);
     }
     return static_cast<double>(Macs(*op.op, program_.InputShapes(op), output)) /
            (kFloatMacsOfMultiprocessor * chip_.multiprocessors);

@@ -105,6 +105,7 @@ class LaunchMaker {
   std::vector<Launch> Make(const ReshapeOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const SignedDenseOp& op, const Chain& chain) const;
   std::vector<Launch> Make(const BytesToFloatsOp& op, const Chain& chain) const;
+  std::vector<Launch> Make(const BmatmulOp& op, const Chain& chain) const;
 
   // Return the launches of an operator whose kernel runs no program. No other can go on in it.
   std::vector<Launch> Make(const ConcatenationOp& op, const ProgramOp& planned) const;

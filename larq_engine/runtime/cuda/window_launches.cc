@@ -200,6 +200,27 @@ const uint32_t* LaunchMaker::MakeSigns(const SignedDenseOp& op, const Chain& cha
                                   [&] { return SignsOf(op.weights.packed, units, depth); });
 }
 
+std::vector<Launch> LaunchMaker::Make(const BmatmulOp& op, const Chain& chain) const {
+  const ProgramOp& planned = First(chain);
+  const std::vector<int>& output = Shape(planned.output).dims;
+  const auto bits_of_last = static_cast<uint32_t>(op.spec.depth % kWordBits);
+  cuda::BmatmulArgs args{};
+  args.left = Place<uint32_t>(planned.inputs[0]);
+  args.right = Place<uint32_t>(planned.inputs[1]);
+  args.pixels = PixelsOf(Shape(planned.output));
+  args.rows = cuda::MakeDivisor(output[output.size() - 2]);
+  args.columns = output.back();
+  args.words = Shape(planned.inputs[0]).dims.back();
+  args.last_word = bits_of_last == 0 ? ~uint32_t{0} : (uint32_t{1} << bits_of_last) - 1;
+  args.depth = CheckedSize(op.spec.depth);
+  args.of_dot = op.spec.of_dot;
+  args.of_left = op.spec.of_left;
+  args.of_right = op.spec.of_right;
+  args.constant = op.spec.constant;
+  args.program = MakeProgram(chain, 1);
+  return {Launch::Of(KernelId::bmatmul, WarpForEachWord(args.pixels, args.columns), args)};
+}
+
 std::vector<Launch> LaunchMaker::Make(const SignedDenseOp& op, const Chain& chain) const {
   return {std::visit([&](const auto& output) { return MakeSignedDense(op, output, chain); },
                      op.output)};

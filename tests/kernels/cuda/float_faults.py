@@ -256,6 +256,17 @@ EDITS = {
             "index >= 0 && index < a.in_dims[d]", "index < a.in_dims[d]", _wrong("pad")
         ),
     },
+    "bmatmul.h": {
+        "bits behind the depth count": Edit(
+            "w + 1 < a.words ? ~0u : a.last_word", "~0u", _wrong("bmatmul")
+        ),
+        "all rows are multiplied with the first matrix": Edit(
+            "(matrix * a.columns + column)", "column", _wrong("bmatmul")
+        ),
+        "the sums of rows are added to none": Edit(
+            "a.of_left != 0 ? y + sum(left_minus) * a.of_left : y", "y", _wrong("bmatmul")
+        ),
+    },
     "softmax.h": {
         "lanes' sums are added to the same one": Edit(
             "sum += __shfl_xor_sync(~0u, sum, distance);",

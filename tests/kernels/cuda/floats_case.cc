@@ -468,6 +468,57 @@ std::string RunSignedDenseInt8(std::mt19937& random, int rows, int depth, int un
   return out.Difference(expected, "signed_dense_int8: " + DescribeDense(rows, depth, units));
 }
 
+// The bits behind the depth are at random.
+std::string RunBmatmul(std::mt19937& random, int matrices, int rows, int columns, int depth) {
+  const int words = (depth + 31) / 32;
+  const auto draw = [&](int count) {
+    std::vector<uint32_t> bits(static_cast<size_t>(matrices * count * words));
+    for (uint32_t& word : bits) word = random();
+    return bits;
+  };
+  const std::vector<uint32_t> left = draw(rows), right = draw(columns);
+  const auto sign = [&](const std::vector<uint32_t>& bits, int row, int k) {
+    return bits[static_cast<size_t>(row * words + k / 32)] >> k % 32 & 1u ? -1 : 1;
+  };
+  const std::vector<float> numbers = RandomFloats(random, 4);
+  const float of_left = random() % 2 != 0 ? 0.0f : numbers[1];
+  const float of_right = random() % 2 != 0 ? 0.0f : numbers[2];
+  std::vector<float> expected;
+  for (int row = 0; row < matrices * rows; ++row) {
+    for (int column = 0; column < columns; ++column) {
+      int dot = 0, left_sum = 0, right_sum = 0;
+      for (int k = 0; k < depth; ++k) {
+        const int s = sign(left, row, k), t = sign(right, row / rows * columns + column, k);
+        dot += s * t;
+        left_sum += s;
+        right_sum += t;
+      }
+      const float of_column =
+          (of_right == 0 ? 0 : static_cast<float>(right_sum) * of_right) + numbers[3];
+      const float y = static_cast<float>(dot) * numbers[0] + of_column;
+      expected.push_back(of_left == 0 ? y : y + static_cast<float>(left_sum) * of_left);
+    }
+  }
+  const GuardedBuffer<uint32_t> left_memory(left), right_memory(right);
+  Tail tail(random, static_cast<size_t>(matrices * rows), static_cast<size_t>(columns));
+  const cuda::BmatmulArgs args = {
+      .left = left_memory.data(),
+      .right = right_memory.data(),
+      .pixels = matrices * rows,
+      .rows = cuda::MakeDivisor(rows),
+      .columns = columns,
+      .words = words,
+      .last_word = depth % 32 == 0 ? ~uint32_t{0} : (uint32_t{1} << depth % 32) - 1,
+      .depth = depth,
+      .of_dot = numbers[0],
+      .of_left = of_left,
+      .of_right = of_right,
+      .constant = numbers[3],
+      .program = tail.Program()};
+  Launch(cuda::KernelId::bmatmul, &args, BlocksOfWarps(matrices * rows, columns), random);
+  return tail.Difference(expected, "bmatmul: " + DescribeDense(rows, depth, columns));
+}
+
 // The expected sum has the kernel's order: each lane's terms, then pairs of lanes.
 std::string RunSoftmax(std::mt19937& random, int rows, int count) {
   const float beta = random() % 2 != 0 ? 1.0f : 0.25f;

@@ -35,6 +35,7 @@ std::string RunAveragePool(std::mt19937& random, const cuda::ImageWindow& w);
 std::string RunSignedDense(std::mt19937& random, int rows, int depth, int units);
 // Some sums wrap, and some results are halves, which are rounded to even.
 std::string RunSignedDenseInt8(std::mt19937& random, int rows, int depth, int units);
+std::string RunBmatmul(std::mt19937& random, int matrices, int rows, int columns, int depth);
 std::string RunSoftmax(std::mt19937& random, int rows, int count);
 
 }  // namespace larq_engine::testing

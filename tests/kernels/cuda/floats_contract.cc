@@ -75,6 +75,9 @@ void KeepFloats(Contract& contract) {
     contract.Keep(2, [&](auto& r) { return RunSignedDense(r, 6, depth, 40); });
     contract.Keep(2, [&](auto& r) { return RunSignedDenseInt8(r, 6, depth, 40); });
   }
+  for (const int depth : {64, 70}) {
+    contract.Keep(4, [&](auto& r) { return RunBmatmul(r, 2, 3, 37, depth); });
+  }
   contract.Keep(2, [](auto& r) { return RunSoftmax(r, 3, 100); });
 }
 

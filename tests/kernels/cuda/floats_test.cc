@@ -144,6 +144,11 @@ TEST_F(GpuKernels, SignedDenseInt8) {
   });
 }
 
+TEST_F(GpuKernels, Bmatmul) {
+  Expect(kCases,
+         [&](int) { return RunBmatmul(random_, Any(1, 4), Any(1, 9), Any(1, 70), Any(1, 130)); });
+}
+
 TEST_F(GpuKernels, Softmax) {
   for (const int count : {1, 5, 31, 32, 33, 100, 1000}) {
     Expect(1, [&](int) { return RunSoftmax(random_, Any(1, 6), count); });
