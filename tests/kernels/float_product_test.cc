@@ -214,6 +214,30 @@ TEST_P(FloatProductTest, SegmentsOfPixelsThatAreAStepApart) {
   }
 }
 
+TEST_P(FloatProductTest, PixelsThatShareTaps) {
+  constexpr size_t kSegments = 3;
+  for (size_t taps : {1, 2, 3, 4, 5, 6}) {
+    for (size_t step : {1, 2, 3}) {
+      for (size_t m : {size_t{1}, size_t{2}, size_t{5}, size_t{6}, size_t{11}, kFloatPixels}) {
+        for (size_t n : {1, 7, 8, 9, 16, 17, 33, 40, 72}) {
+          Product p = RandomProduct(random_, /*of_channels=*/true, m, n, kSegments, taps);
+          std::vector<float> lines(kSegments * ((m - 1) * step + taps) * n);
+          for (float& value : lines) value = random_.Float(-2, 2);
+          for (size_t i = 0; i < m; ++i) {
+            for (size_t s = 0; s < kSegments; ++s) {
+              const size_t line = s * ((m - 1) * step + taps);
+              std::copy_n(&lines[(line + i * step) * n], p.segment_words,
+                          &p.lhs[i * p.words() + s * p.segment_words]);
+            }
+          }
+          ExpectExact(GetParam(), p, Guard::kAfter, step * n);
+          ExpectExact(GetParam(), p, Guard::kBefore, step * n);
+        }
+      }
+    }
+  }
+}
+
 // There are as many products as a large layer has, so that any other order would round differently.
 TEST_P(FloatProductTest, Order) {
   ExpectExact(GetParam(), RandomProduct(random_, false, kFloatPixels, nr() + 5, 9, 513));

@@ -144,7 +144,9 @@ void FloatConv2d::RunTaps(const float* input, int64_t first, int64_t last, std::
   BgemmArgs found{};
   for (float* out = args.out; first < last;) {
     int64_t pixels = std::min(last - first, static_cast<int64_t>(kFloatPixels));
-    if (grid_.width().out >= kLongLine) pixels = grid_.PixelsAlike(start, pixels);
+    if (spec_.is_depthwise || grid_.width().out >= kLongLine) {
+      pixels = grid_.PixelsAlike(start, pixels);
+    }
     found.m = args.m = static_cast<size_t>(pixels);
     args.out = out;
     args.rhs = of_first_group.rhs;

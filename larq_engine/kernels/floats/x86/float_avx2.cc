@@ -20,7 +20,7 @@ void FloatPixels16Avx2(const FloatArgs& args) {
 }
 
 void FloatChannelsAvx2(const FloatArgs& args) {
-  size_t column = 0;
+  size_t column = MultiplyAnyLines<Vec8>(args);
   for (; column + Vec8::kLanes < args.n; column += kFloatLanes) {
     MultiplyChannels<Vec8, 2>(args, column);
   }

@@ -63,7 +63,7 @@ void FloatPixels64Avx512bw(const FloatArgs& args) {
 }
 
 void FloatChannelsAvx512bw(const FloatArgs& args) {
-  size_t column = 0;
+  size_t column = MultiplyAnyLines<Vec16>(args);
   for (; column + 3 * kFloatLanes < args.n; column += kColumns) {
     MultiplyChannels<Vec16, 4>(args, column);
   }

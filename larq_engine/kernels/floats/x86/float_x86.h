@@ -117,6 +117,60 @@ void MultiplyInLine(const FloatArgs& args, size_t column) {
   tile.Write();
 }
 
+// Multiplies one vector of channels by themselves, for pixels that are in line. Pixels that are
+// neighbours share taps: each is loaded once for all of them.
+template <typename Vec, int kPixels, int kTaps, int kStep>
+void MultiplyLineChannels(const FloatArgs& args, size_t first, size_t column) {
+  Tile<Vec, kPixels, 1> tile(args, first, column);
+  const size_t columns = RoundUp(args.n, kFloatLanes);
+  const float* filter = args.rhs + column;
+  for (size_t s = 0; s < args.segments; ++s) {
+    typename Vec::Vector weights[kTaps];
+#pragma GCC unroll 5
+    for (int t = 0; t < kTaps; ++t, filter += columns) weights[t] = Vec::Load(filter);
+    const float* at = LhsRun(args.lhs_base, args.lhs[s * kFloatPixels + first]) + column;
+#pragma GCC unroll 32
+    for (int x = 0; x < (kPixels - 1) * kStep + kTaps; ++x, at += args.n) {
+      const auto value = Vec::LoadAny(at);
+#pragma GCC unroll 5
+      for (int t = 0; t < kTaps; ++t) {
+        const int pixel = (x - t) / kStep;
+        if (x < t || (x - t) % kStep != 0 || pixel >= kPixels) continue;
+        tile.sum[pixel][0] = Vec::MultiplyAdd(value, weights[t], tile.sum[pixel][0]);
+      }
+    }
+  }
+  tile.Write();
+}
+
+// Multiplies whole vectors of channels by themselves, if pixels are kStep taps after each other and
+// their runs have kTaps taps. Returns the first column that is left: 0 if they are not.
+template <typename Vec, int kTaps, int kStep>
+size_t MultiplyLines(const FloatArgs& args) {
+  if (args.pixel_step != kStep * args.n || args.segment_words != kTaps * args.n) return 0;
+  size_t column = 0;
+  for (; column + Vec::kLanes <= args.n; column += Vec::kLanes) {
+    // The sums of all pixels and five weights do not fit the registers of AVX2.
+    if (kTaps == 3 && args.m == kFloatPixels) {
+      MultiplyLineChannels<Vec, kFloatPixels, kTaps, kStep>(args, 0, column);
+    } else {
+      ForPixels(args.m, [&]<int kPixels>(size_t first) {
+        MultiplyLineChannels<Vec, kPixels, kTaps, kStep>(args, first, column);
+      });
+    }
+  }
+  return column;
+}
+
+// Does so for the windows of common networks.
+template <typename Vec>
+size_t MultiplyAnyLines(const FloatArgs& args) {
+  if (const size_t done = MultiplyLines<Vec, 3, 1>(args); done > 0) return done;
+  if (const size_t done = MultiplyLines<Vec, 3, 2>(args); done > 0) return done;
+  if (const size_t done = MultiplyLines<Vec, 5, 1>(args); done > 0) return done;
+  return MultiplyLines<Vec, 5, 2>(args);
+}
+
 // Multiplies at most eight columns.
 inline void MultiplyFewColumns(const FloatArgs& args, size_t column) {
   if (AreInLine(args)) return MultiplyInLine<Vec8>(args, column);
