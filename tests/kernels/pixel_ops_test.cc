@@ -1142,6 +1142,44 @@ TEST_P(PixelOpsTest, AddInt8Products) {
   }
 }
 
+TEST_P(PixelOpsTest, SumInt8Windows) {
+  if (ops().sum_int8_windows == nullptr) GTEST_SKIP() << "this row adds up taps one by one";
+  for (const size_t step : {1, 2, 3}) {
+    for (const size_t pixels : {1, 2, 3, 7, 8, 13}) {
+      for (const size_t channels : {1, 7, 8, 9, 16, 33, 64}) {
+        const size_t columns = (pixels - 1) * step + 3;
+        std::vector<std::unique_ptr<GuardedBuffer<int8_t>>> guarded;
+        std::vector<const int8_t*> lines;
+        for (int y = 0; y < 3; ++y) {
+          std::vector<int8_t> line = AnyBytes(random_, columns * channels);
+          line[0] = -128;
+          guarded.push_back(std::make_unique<GuardedBuffer<int8_t>>(std::span(line)));
+          lines.push_back(guarded.back()->data());
+        }
+        std::vector<int8_t> weights = AnyBytes(random_, 9 * channels);
+        for (size_t tap = 0; tap < 9; ++tap) weights[tap * channels] = -128;
+        const GuardedBuffer<int8_t> guarded_weights{std::span(weights)};
+        const std::vector<int32_t> start(channels, INT32_MAX - 1000);  // sums wrap
+        const GuardedBuffer<int32_t> bias{std::span(start)};
+        GuardedBuffer<int32_t> sums(pixels * channels);
+        ops().sum_int8_windows(lines.data(), guarded_weights.data(), bias.data(), pixels, step,
+                               channels, sums.data());
+        for (size_t i = 0; i < sums.size(); ++i) {
+          const size_t pixel = i / channels, c = i % channels;
+          uint32_t expected = INT32_MAX - 1000;
+          for (size_t tap = 0; tap < 9; ++tap) {
+            const size_t column = pixel * step + tap % 3;
+            const int value = lines[tap / 3][column * channels + c];
+            expected += static_cast<uint32_t>(value * weights[tap * channels + c]);
+          }
+          ASSERT_EQ(sums.data()[i], static_cast<int32_t>(expected))
+              << "step " << step << ", pixel " << pixel << ", channel " << c << " of " << channels;
+        }
+      }
+    }
+  }
+}
+
 TEST_P(PixelOpsTest, MaxInt8) {
   for (const size_t taps : {1, 2, 9}) {
     for (const size_t count : {0, 1, 7, 33, 100, 200}) {

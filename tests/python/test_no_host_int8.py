@@ -234,12 +234,13 @@ def test_depthwise_convolutions(rng, images, layer):
     _conv(rng, (images, 9, 11, 16), **{**filters, **layer}, op="DEPTHWISE_CONV_2D")
 
 
-@pytest.mark.parametrize("stride", [(1, 1), (2, 3)])
+@pytest.mark.parametrize("stride", [(1, 1), (1, 2), (2, 3)])
 @pytest.mark.parametrize("channels", [8, 41, 96])
 def test_depthwise_convolutions_of_wide_images(rng, channels, stride):
     """Several pixels of a line are computed together, but for those at its ends."""
     filters = (1, 3, 3, channels)
     _conv(rng, (2, 5, 37, channels), filters, stride, op="DEPTHWISE_CONV_2D")
+    _conv(rng, (2, 8, 37, channels), filters, stride, dilation=(2, 1), op="DEPTHWISE_CONV_2D")
 
 
 @pytest.mark.parametrize("layer", [{}, {"lowest": True}, {"bias": "none"}, {"per_channel": True}])

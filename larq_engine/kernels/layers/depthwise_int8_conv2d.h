@@ -38,6 +38,8 @@ class DepthwiseInt8Conv2d {
   size_t Taps() const { return filter_.size() / channels(); }
   void FindTaps(const int8_t* input, const OutputGrid::Position& position,
                 const int8_t** taps) const;
+  void AddTaps(const int8_t** taps, const int8_t* const* weights, int64_t pixels,
+               int32_t* sums) const;
 
   Int8Conv2dSpec spec_;
   std::vector<int8_t> filter_;
@@ -46,6 +48,7 @@ class DepthwiseInt8Conv2d {
   std::vector<int8_t> outside_;    // zero points, as many as the taps of these pixels reach over
   int64_t together_ = 1;           // pixels that are rounded together
   bool pairs_fit_;                 // see PixelOps
+  bool has_windows_;               // whether PixelOps::sum_int8_windows computes inner pixels
   const Int8Output& output_;
   const PixelOps& ops_;
   OutputGrid grid_;

@@ -79,6 +79,13 @@ struct PixelOps {
   // two products fits in 16 bits, as it does if no weight is -128.
   void (*add_int8_products)(const int8_t* const* values, const int8_t* const* weights, size_t taps,
                             bool pairs_fit, size_t count, int32_t* sums);
+  // Computes the sums of windows of 3 x 3 taps for pixels of a line, whose windows begin `step`
+  // columns after each other:
+  //   sums[pixel][c] = bias[c] + sum of lines[y][(pixel * step + x) * channels + c] *
+  //                              weights[(3 * y + x) * channels + c]
+  // Sums wrap. Null where the loop above is as fast.
+  void (*sum_int8_windows)(const int8_t* const* lines, const int8_t* weights, const int32_t* bias,
+                           size_t pixels, size_t step, size_t channels, int32_t* sums);
   // The maximum of one or more taps. The first one may be `out`.
   void (*max_int8)(const int8_t* const* taps, size_t tap_count, size_t count, int8_t* out);
   void (*add_int8)(const Int8Pairs& pairs, const LineOperand& a, const LineOperand& b, size_t count,

@@ -451,6 +451,7 @@ constexpr PixelOps kPixelOpsLoops = {
     .to_bits = ToBits,
     .round_sums = RoundSums,
     .add_int8_products = AddInt8Products,
+    .sum_int8_windows = nullptr,
     .max_int8 = MaxInt8,
     .add_int8 = AddInt8,
     .multiply_int8 = MultiplyInt8,

@@ -254,9 +254,131 @@ void UnpackBoolAvx2(const uint32_t* in, size_t rows, size_t channels, uint8_t* o
   UnpackBytes<uint8_t>(in, rows, channels, 1, 0, out);
 }
 
+constexpr size_t kWindow = 3;  // lines and columns of the windows below
+
+// The operands of windows for some channels.
+struct Windows {
+  const int8_t* lines[kWindow];
+  const int8_t* weights;
+  const int32_t* bias;
+  size_t channels;  // of a pixel
+
+  // Returns the operands from a channel on, some columns later.
+  Windows From(size_t channel, size_t columns) const {
+    Windows from = *this;
+    for (const int8_t*& line : from.lines) line += columns * channels + channel;
+    from.weights += channel;
+    from.bias += channel;
+    return from;
+  }
+};
+
+// Returns eight values of a line and of the next one, side by side in 16 bits: the first of both,
+// and so on.
+inline __m256i PairsOf(const int8_t* line, const int8_t* next) {
+  const auto load = [](const int8_t* from) {
+    return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+  };
+  return _mm256_cvtepi8_epi16(_mm_unpacklo_epi8(load(line), load(next)));
+}
+
+// Returns eight values in 32 bits.
+inline __m256i ValuesOf(const int8_t* line) {
+  return _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(line)));
+}
+
+// Computes eight channels of kPixels pixels. VPMADDWD multiplies two lines of a column and adds the
+// products; the third line is alone. Each column is made ready once for all of its pixels.
+template <int kPixels, int kStep>
+inline void SumEightChannels(const Windows& windows, int32_t* sums) {
+  constexpr int kTaps = kWindow;
+  const auto& [lines, weights, bias, channels] = windows;
+  const __m256i low_halves = _mm256_set1_epi32(0xffff);
+  __m256i of_two[kTaps], of_third[kTaps];
+#pragma GCC unroll 3
+  for (int t = 0; t < kTaps; ++t) {
+    const int8_t* const from = weights + static_cast<size_t>(t) * channels;
+    of_two[t] = PairsOf(from, from + kWindow * channels);
+    of_third[t] = _mm256_and_si256(ValuesOf(from + 2 * kWindow * channels), low_halves);
+  }
+  __m256i sum[kPixels];
+#pragma GCC unroll 8
+  for (__m256i& one : sum) one = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bias));
+  size_t at = 0;
+#pragma GCC unroll 32
+  for (int x = 0; x < (kPixels - 1) * kStep + kTaps; ++x, at += channels) {
+    const __m256i two = PairsOf(lines[0] + at, lines[1] + at);
+    const __m256i third = ValuesOf(lines[2] + at);
+#pragma GCC unroll 3
+    for (int t = 0; t < kTaps; ++t) {
+      const int pixel = (x - t) / kStep;
+      if (x < t || (x - t) % kStep != 0 || pixel >= kPixels) continue;
+      sum[pixel] = _mm256_add_epi32(sum[pixel], _mm256_madd_epi16(two, of_two[t]));
+      sum[pixel] = _mm256_add_epi32(sum[pixel], _mm256_madd_epi16(third, of_third[t]));
+    }
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < kPixels; ++i) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(sums + static_cast<size_t>(i) * channels),
+                        sum[i]);
+  }
+}
+
+inline void SumOneChannel(const Windows& windows, size_t pixels, size_t step, int32_t* sums) {
+  const size_t channels = windows.channels;
+  for (size_t i = 0; i < pixels; ++i) {
+    auto sum = static_cast<uint32_t>(*windows.bias);
+    for (size_t tap = 0; tap < kWindow * kWindow; ++tap) {
+      const int8_t* const line = windows.lines[tap / kWindow];
+      const size_t column = i * step + tap % kWindow;
+      sum += static_cast<uint32_t>(line[column * channels] * windows.weights[tap * channels]);
+    }
+    sums[i * channels] = static_cast<int32_t>(sum);
+  }
+}
+
+template <int kPixels, int kStep>
+void SumWindows(const Windows& windows, int32_t* sums) {
+  size_t c = 0;
+  for (; c + Vec8::kLanes <= windows.channels; c += Vec8::kLanes) {
+    SumEightChannels<kPixels, kStep>(windows.From(c, 0), sums + c);
+  }
+  for (; c < windows.channels; ++c) {
+    SumOneChannel(windows.From(c, 0), kPixels, kStep, sums + c);
+  }
+}
+
+template <int kStep>
+void SumLine(const Windows& windows, size_t pixels, int32_t* sums) {
+  size_t done = 0;
+  const auto sum = [&]<int kPixels>() {
+    for (; done + kPixels <= pixels; done += kPixels) {
+      SumWindows<kPixels, kStep>(windows.From(0, done * kStep), sums + done * windows.channels);
+    }
+  };
+  sum.template operator()<8>();
+  sum.template operator()<4>();
+  sum.template operator()<2>();
+  sum.template operator()<1>();
+}
+
+void SumInt8WindowsAvx2(const int8_t* const* lines, const int8_t* weights, const int32_t* bias,
+                        size_t pixels, size_t step, size_t channels, int32_t* sums) {
+  const Windows windows = {.lines = {lines[0], lines[1], lines[2]},
+                           .weights = weights,
+                           .bias = bias,
+                           .channels = channels};
+  if (step == 1) return SumLine<1>(windows, pixels, sums);
+  if (step == 2) return SumLine<2>(windows, pixels, sums);
+  for (size_t i = 0; i < pixels; ++i) {
+    SumWindows<1, 1>(windows.From(0, i * step), sums + i * channels);
+  }
+}
+
 constexpr PixelOps WithAvx2() {
   PixelOps ops = OnX86<Vec8, Bytes32>();
   ops.to_int8 = ToInt8Avx2;
+  ops.sum_int8_windows = SumInt8WindowsAvx2;
   ops.unpack_float = UnpackFloatAvx2;
   ops.unpack_int8 = UnpackInt8Avx2;
   ops.unpack_bool = UnpackBoolAvx2;
