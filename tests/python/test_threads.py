@@ -1,21 +1,14 @@
 """Interpreters in several threads: one for each thread, and one for all."""
 
-import contextlib
-import copy
-import multiprocessing
-import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 # The import comes first because the first use starts a process (`lscpu`), and a fork in one of
 # several busy threads hangs under ThreadSanitizer.
 import numpy.testing
-import pytest
 
 import larq_engine
-from larq_engine.python import library
 from tests import oracle
 from tests.model_builder import bconv_model
 from tests.oracle import Conv
@@ -24,7 +17,7 @@ _THREADS = 4
 _ROUNDS = 20
 
 
-def _case(seed: int) -> tuple[bytes, np.ndarray, np.ndarray]:
+def case(seed: int) -> tuple[bytes, np.ndarray, np.ndarray]:
     """Makes a model of its own shape, data of several samples, and the result."""
     rng = np.random.default_rng(seed)
     conv = Conv((1, 6 + seed, 7, 64), (3, 3), 16 + seed)
@@ -37,7 +30,7 @@ def _case(seed: int) -> tuple[bytes, np.ndarray, np.ndarray]:
 
 def test_an_interpreter_in_each_thread():
     def work(seed: int) -> int:
-        model, x, expected = _case(seed)
+        model, x, expected = case(seed)
         for threads in (1, 2):
             interpreter = larq_engine.Interpreter(model, num_threads=threads)
             for _ in range(_ROUNDS):
@@ -50,7 +43,7 @@ def test_an_interpreter_in_each_thread():
 
 
 def test_one_interpreter_for_all_threads():
-    model, x, expected = _case(3)
+    model, x, expected = case(3)
     interpreter = larq_engine.Interpreter(model, num_threads=2)
 
     def work(samples: int) -> int:
@@ -63,86 +56,11 @@ def test_one_interpreter_for_all_threads():
         assert list(pool.map(work, [1, 2, 3, 4])) == [1, 2, 3, 4]
 
 
-def _await_threads(number: int) -> None:
-    """Waits until the process has so many threads: some that have ended are counted for a while."""
-    deadline = time.monotonic() + 20
-    while (found := len(list(Path("/proc/self/task").iterdir()))) != number:
-        assert time.monotonic() < deadline, f"{found} threads, expected {number}"
-        time.sleep(0.001)
-
-
-def _in_a_new_process(work) -> None:
-    """Calls a function where nothing else has threads."""
-    if library.usable_cpus() < 2:
-        pytest.skip("one CPU, on which no second thread is started")
-    spawning = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, mp_context=spawning) as pool:
-        pool.submit(work).result()
-
-
-def _share_threads() -> None:
-    model, x, expected = _case(1)
-    before = len(list(Path("/proc/self/task").iterdir()))
-    with contextlib.ExitStack() as stack:
-        for _ in range(3):
-            interpreter = larq_engine.Interpreter(model, num_threads=2, host="none")
-            stack.enter_context(interpreter)
-            np.testing.assert_array_equal(interpreter.predict(x), expected)
-        _await_threads(before + 1)
-    _await_threads(before)
-
-
-def test_models_without_a_host_share_threads():
-    _in_a_new_process(_share_threads)
-
-
-def _use_fewer_threads() -> None:
-    model, x, expected = _case(2)
-    before = len(list(Path("/proc/self/task").iterdir()))
-    with larq_engine.Interpreter(model, num_threads=2, host="none") as interpreter:
-        for threads in (1, 2, 1):
-            interpreter.set_num_threads(threads)
-            _await_threads(before + threads - 1)
-            for images in (x, x[:1]):  # another batch allocates anew
-                np.testing.assert_array_equal(interpreter.predict(images), expected[: len(images)])
-            _await_threads(before + threads - 1)
-        interpreter.resize([(3, *x.shape[1:])])  # opens the model anew
-        np.testing.assert_array_equal(interpreter.predict(x[:3]), expected[:3])
-        _await_threads(before)
-        assert "1 thread:" in repr(interpreter)
-        with copy.deepcopy(interpreter) as other:
-            np.testing.assert_array_equal(other.predict(x[:3]), expected[:3])
-            _await_threads(before)
-
-
-def test_fewer_threads_for_the_next_runs():
-    _in_a_new_process(_use_fewer_threads)
-
-
-def test_numbers_of_threads_that_runs_cannot_have():
-    model, *_ = _case(0)
-    with larq_engine.Interpreter(model, num_threads=1, host="none") as interpreter:
-        for threads in (0, -1, 2):
-            with pytest.raises(
-                ValueError, match=f"expected 1 to 1 threads for runs, got {threads}"
-            ):
-                interpreter.set_num_threads(threads)
-        with pytest.raises(ValueError, match="expected a number of 32 bits, got 4294967297"):
-            interpreter.set_num_threads(2**32 + 1)
-        with pytest.raises(TypeError, match=r"num_threads: expected a whole number, got 1\.5"):
-            interpreter.set_num_threads(1.5)
-    with pytest.raises(ValueError, match="expected an open Interpreter"):
-        interpreter.set_num_threads(1)
-    in_host = larq_engine.Interpreter(model, host="litert")
-    with in_host, pytest.raises(ValueError, match='open the model with host="none"'):
-        in_host.set_num_threads(1)
-
-
 def test_interpreters_made_and_dropped_in_threads():
     def work(round_: int) -> np.ndarray:
         return larq_engine.Interpreter(model).predict(x)
 
-    model, x, expected = _case(0)
+    model, x, expected = case(0)
     with ThreadPoolExecutor(_THREADS) as pool:
         for got in pool.map(work, range(_THREADS * _ROUNDS)):
             numpy.testing.assert_array_equal(got, expected)
