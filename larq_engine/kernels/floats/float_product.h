@@ -15,8 +15,7 @@
 // kFloatPixels entries
 //                for each run. of_channels: a run is whole taps, of n floats each. If pixel_step
 //                is not 0, each pixel's run begins pixel_step floats after the run of the pixel
-//                before it, in every segment, and `lhs` agrees with that. Runs may
-//                overlap.
+//                before it, in every segment, and `lhs` agrees with that. Runs may overlap.
 // 3. RightSide:  `rhs` and `bias` are aligned to 64 bytes and filled up with zeros to a multiple
 //                of kFloatLanes columns. of_pixels: blocks of nr columns, the last of which has the
 //                columns that are left; for each k a block has its columns side by side.
