@@ -14,6 +14,25 @@ int64_t TransposedMacs(const TransposedConv2dSpec& spec, const TensorShape& outp
 
 }  // namespace
 
+std::optional<size_t> RankOfRows(const Op& op) {
+  return std::visit(
+      []<typename T>(const T& value) -> std::optional<size_t> {
+        if constexpr (requires { T::kRankOfRows; }) return T::kRankOfRows;
+        if constexpr (requires { value.RankOfRows(); }) return value.RankOfRows();
+        return std::nullopt;
+      },
+      op);
+}
+
+bool MixesSamples(const Op& op) {
+  return std::visit(
+      []<typename T>(const T& value) {
+        if constexpr (requires { value.MixesSamples(); }) return value.MixesSamples();
+        return false;
+      },
+      op);
+}
+
 std::vector<size_t> DataInputs(const Op& op) {
   return std::visit(
       [](const auto& value) -> std::vector<size_t> {

@@ -61,25 +61,10 @@ using Op =
 // Returns the rank from which on axis 0 counts samples, each computed by itself, if the operator
 // keeps its size (`kRankOfRows` or `RankOfRows`). For other operators this is known of images alone
 // (pass_values.h).
-inline std::optional<size_t> RankOfRows(const Op& op) {
-  return std::visit(
-      []<typename T>(const T& value) -> std::optional<size_t> {
-        if constexpr (requires { T::kRankOfRows; }) return T::kRankOfRows;
-        if constexpr (requires { value.RankOfRows(); }) return value.RankOfRows();
-        return std::nullopt;
-      },
-      op);
-}
+std::optional<size_t> RankOfRows(const Op& op);
 
 // Tells whether a sample, along axis 0, may move to another place of the batch.
-inline bool MixesSamples(const Op& op) {
-  return std::visit(
-      []<typename T>(const T& value) {
-        if constexpr (requires { value.MixesSamples(); }) return value.MixesSamples();
-        return false;
-      },
-      op);
-}
+bool MixesSamples(const Op& op);
 
 // The most data inputs of an operator. Concatenations of more than kMaxHostsInputs are left to a
 // host.
