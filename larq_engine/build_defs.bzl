@@ -137,6 +137,33 @@ _FOR_PROGRAMS = select({
     "//conditions:default": [],
 })
 
+def many_files_library(name, srcs, **kwargs):
+    """A library whose files are compiled one by one, or as one file.
+
+    Three quarters of a file's time are headers, which all files of a library share. In one file
+    they take a fifth: where everything is compiled anew for another compiler or sanitizer, that is
+    what it takes. So names in the files' anonymous namespaces must differ.
+    """
+    in_one = name + "_in_one"
+    native.genrule(
+        name = in_one,
+        srcs = srcs,
+        outs = [in_one + ".cc"],
+        cmd = "for file in $(SRCS); do echo \"#include \\\"$$file\\\"\"; done > $@",
+    )
+    native.cc_library(
+        name = name,
+        srcs = select({
+            "//:in_one_file": [in_one],
+            "//conditions:default": srcs,
+        }),
+        textual_hdrs = select({
+            "//:in_one_file": srcs,
+            "//conditions:default": [],
+        }),
+        **kwargs
+    )
+
 def plugin_library(name, deps, **kwargs):
     """A shared library that a foreign process loads: exports.lds says what it shows."""
     native.cc_binary(

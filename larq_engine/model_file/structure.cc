@@ -22,7 +22,7 @@ enum Kind : uint8_t {
   kVariantSubType,
   kOperator,
   kBuffer,
-  kMetadata,
+  kMetadataEntry,
   kSignatureDef,
   kTensorMap,
   // Options of builtin operators that hold vectors. All others hold scalars only.
@@ -95,7 +95,7 @@ const std::vector<TableRow>& TableRows() {
   static const std::vector<TableRow> rows = {
       {"Model",
        {Scalar(4), Tables(kOperatorCode), Tables(kSubgraph), kText, Tables(kBuffer), Vector(4),
-        Tables(kMetadata), Tables(kSignatureDef)}},
+        Tables(kMetadataEntry), Tables(kSignatureDef)}},
       {"OperatorCode", {Scalar(1), kText, Scalar(4), Scalar(4)}},
       {"SubGraph", {Tables(kTensor), Vector(4), Vector(4), Tables(kOperator), kText}},
       {"Tensor",

@@ -5,7 +5,7 @@
 namespace larq_engine {
 namespace {
 
-struct Finder {
+struct ExtremeFinder {
   size_t size;    // values along the axis
   size_t stride;  // from one to the next
 
@@ -72,7 +72,7 @@ class ArgMaxStep : public Step {
   }
 
   const ArgMaxOp& op_;
-  Finder finder_ = {};
+  ExtremeFinder finder_ = {};
   int64_t pixels_ = 0;
 };
 

@@ -5,9 +5,10 @@
 namespace larq_engine {
 namespace {
 
-class Finder {
+class GroupFinder {
  public:
-  Finder(const Program& program, std::span<const size_t> ops, const std::vector<bool>& is_shared)
+  GroupFinder(const Program& program, std::span<const size_t> ops,
+              const std::vector<bool>& is_shared)
       : program_(program), is_shared_(is_shared), is_here_(program.ops().size()) {
     for (size_t op : ops) is_here_[op] = true;
   }
@@ -88,7 +89,7 @@ class Finder {
 
 std::map<size_t, ListedStep> FindGroupedConvs(const Program& program, std::span<const size_t> ops,
                                               const std::vector<bool>& is_shared) {
-  const Finder finder(program, ops, is_shared);
+  const GroupFinder finder(program, ops, is_shared);
   std::map<size_t, ListedStep> found;
   for (size_t op : ops) {
     if (std::optional<ListedStep> step = finder.EndingWith(op)) found.emplace(op, *std::move(step));

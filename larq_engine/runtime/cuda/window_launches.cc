@@ -21,7 +21,9 @@ using cuda::KernelId;
 using cuda::PixelStep;
 
 // Numbers of the arrays in DeviceConstants.
-enum Slot : int { kFilter, kBias, kScale, kWeight };
+struct WindowSlot {
+  enum : int { kFilter, kBias, kScale, kWeight };
+};
 
 PixelStep MakeClamp(Activation activation) {
   const FloatRange range = ActivationRange(activation);
@@ -116,7 +118,7 @@ PixelStep LaunchMaker::MakeBias(size_t op, const std::vector<float>& bias,
                                 Activation activation) const {
   PixelStep step = MakeClamp(activation);
   step.kind = PixelStep::kAddChannels;
-  step.values = ChannelConstant(op, kBias, bias, bias.size());
+  step.values = ChannelConstant(op, WindowSlot::kBias, bias, bias.size());
   return step;
 }
 
@@ -125,7 +127,8 @@ void LaunchMaker::FillConv(const Chain& chain, size_t own, const ConstantValues<
   const int row = CheckedSize((depth + cuda::kConvStep - 1) / cuda::kConvStep * cuda::kConvStep);
   args.image = Place<float>(First(chain).inputs[0]);
   args.filter = constants_.Get<float>(
-      chain.ops[own], kFilter, static_cast<size_t>(args.out_channels) * static_cast<size_t>(row),
+      chain.ops[own], WindowSlot::kFilter,
+      static_cast<size_t>(args.out_channels) * static_cast<size_t>(row),
       [&] { return PadFilter(filter.data(), args.out_channels, depth, row); });
   args.filter_row = row;
   args.line = cuda::MakeDivisor(std::max(1, args.window.filter_width * args.window.channels));
@@ -179,7 +182,7 @@ PixelStep LaunchMaker::FillDepthwise(const Conv2dOp& op, const Chain& chain, siz
                                      cuda::DepthwiseArgs& args) const {
   const auto weights = static_cast<size_t>(op.spec.depth() * op.spec.out_channels);
   args.image = Place<float>(First(chain).inputs[0]);
-  args.filter = constants_.Get<float>(chain.ops[own], kFilter, weights, [&] {
+  args.filter = constants_.Get<float>(chain.ops[own], WindowSlot::kFilter, weights, [&] {
     return std::vector<float>(op.filter.data(), op.filter.data() + weights);
   });
   return MakeBias(chain.ops[own], op.bias, op.activation);
@@ -195,7 +198,7 @@ std::vector<Launch> LaunchMaker::Make(const DenseOp& op, const Chain& chain) con
 const uint32_t* LaunchMaker::MakeSigns(const SignedDenseOp& op, const Chain& chain) const {
   const auto units = static_cast<size_t>(op.shape.units);
   const auto depth = static_cast<size_t>(op.shape.depth);
-  return constants_.Get<uint32_t>(chain.ops[0], kFilter,
+  return constants_.Get<uint32_t>(chain.ops[0], WindowSlot::kFilter,
                                   WordsFor(depth) * WordsFor(units) * kWordBits,
                                   [&] { return SignsOf(op.weights.packed, units, depth); });
 }
@@ -235,11 +238,11 @@ Launch LaunchMaker::MakeSignedDense(const SignedDenseOp& op, const FloatDenseOut
   bias.kind = PixelStep::kAddChannels;
   bias.min = output.range.min;
   bias.max = output.range.max;
-  bias.values = ChannelConstant(index, kBias, output.bias, units);
+  bias.values = ChannelConstant(index, WindowSlot::kBias, output.bias, units);
   cuda::SignedDenseArgs args{};
   args.in = Place<float>(planned.inputs[0]);
   args.signs = MakeSigns(op, chain);
-  args.scale = ChannelConstant(index, kScale, output.scale, units);
+  args.scale = ChannelConstant(index, WindowSlot::kScale, output.scale, units);
   args.rows = PixelsOf(Shape(planned.output));
   args.depth = op.shape.depth;
   args.units = op.shape.units;
@@ -256,10 +259,10 @@ Launch LaunchMaker::MakeSignedDense(const SignedDenseOp& op, const Int8DenseOutp
   cuda::SignedDenseInt8Args args{};
   args.in = Place<int8_t>(planned.inputs[0]);
   args.signs = MakeSigns(op, chain);
-  args.weight = ints(kWeight, output.weight);
-  args.bias = ints(kBias, output.bias);
-  args.multiplier =
-      ChannelConstant(chain.ops[0], kScale, output.multiplier, output.multiplier.size());
+  args.weight = ints(WindowSlot::kWeight, output.weight);
+  args.bias = ints(WindowSlot::kBias, output.bias);
+  args.multiplier = ChannelConstant(chain.ops[0], WindowSlot::kScale, output.multiplier,
+                                    output.multiplier.size());
   args.min = output.range.min;
   args.max = output.range.max;
   args.zero_point = output.zero_point;

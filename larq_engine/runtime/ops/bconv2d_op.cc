@@ -4,7 +4,6 @@
 #include <array>
 #include <cassert>
 #include <iterator>
-#include <limits>
 
 #include "larq_engine/kernels/common/bits.h"
 #include "larq_engine/runtime/ops/op_checks.h"
@@ -46,8 +45,6 @@ constexpr auto WithBits(const std::string_view (&keys)[kCount]) {
 }
 constexpr auto kKeysWithBits = WithBits(kKeys);
 constexpr auto kKeysWithPadsAndBits = WithBits(kKeysWithPads);
-
-constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
 
 // The inputs in the file's order.
 enum Input { kImage, kFilter, kMultiplier, kBias, kThreshold, kInputCount };

@@ -15,7 +15,7 @@
 namespace larq_engine {
 namespace {
 
-constexpr std::string_view kKeys[] = {"depth"};
+constexpr std::string_view kBmatmulKeys[] = {"depth"};
 
 // The values of bits 0 and 1, of the left side and then of the right side.
 using Values = std::array<float, 4>;
@@ -59,7 +59,7 @@ BmatmulOp BmatmulOp::Read(const OpInfo& op) {
   CheckType(op.inputs[0], "input", {ElementType::kInt32});
   CheckType(op.inputs[1], "second input", {ElementType::kInt32});
   CheckType(op.output, "output", {ElementType::kFloat32});
-  const CustomOptions options(op.options, kKeys);
+  const CustomOptions options(op.options, kBmatmulKeys);
   const int64_t depth = options.Get("depth", 1, kMaxDot);
   const auto [left_plus, left_minus, right_plus, right_minus] = ReadValues(op.inputs[2]);
   const double a = (double{left_plus} - left_minus) / 2, b = (double{left_plus} + left_minus) / 2;

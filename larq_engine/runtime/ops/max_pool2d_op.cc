@@ -1,7 +1,5 @@
 #include "larq_engine/runtime/ops/max_pool2d_op.h"
 
-#include <limits>
-
 #include "larq_engine/runtime/ops/op_checks.h"
 #include "larq_engine/runtime/ops/op_error.h"
 #include "larq_engine/runtime/ops/window_checks.h"
@@ -9,9 +7,8 @@
 namespace larq_engine {
 namespace {
 
-constexpr std::string_view kKeys[] = {"filter_height", "filter_width", "padding", "stride_height",
-                                      "stride_width"};
-constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
+constexpr std::string_view kMaxPoolKeys[] = {"filter_height", "filter_width", "padding",
+                                             "stride_height", "stride_width"};
 
 }  // namespace
 
@@ -19,7 +16,7 @@ MaxPool2dOp MaxPool2dOp::ReadOfBits(const OpInfo& op) {
   CheckInputCount(op, 1);
   CheckType(op.inputs[0], "input", {ElementType::kInt32});
   CheckType(op.output, "output", {ElementType::kInt32});
-  const CustomOptions options(op.options, kKeys);
+  const CustomOptions options(op.options, kMaxPoolKeys);
   const AxisPadding padding{.same = options.IsSame()};
   return {.of_bits = true,
           .window = {.height = {.taps = options.Get("filter_height", 1, kMaxInt),

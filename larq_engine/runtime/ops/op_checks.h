@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -71,6 +72,9 @@ double Scale(const TensorInfo& tensor, const char* role);
 
 // Checks that an operator has no options: no bytes at all, or an empty map.
 void CheckNoOptions(const OpInfo& op);
+
+// The largest value of an option, as a host holds it.
+inline constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
 
 using OptionKeys = std::span<const std::string_view>;
 

@@ -12,7 +12,6 @@
 namespace larq_engine {
 namespace {
 
-using Axis = SliceOp::Axis;
 using Bound = SliceOp::Bound;
 
 Bound FromBegin(int64_t offset) { return {.offset = offset}; }
@@ -32,7 +31,7 @@ std::optional<SliceOp> ReadWhole(const OpInfo& op, size_t inputs, size_t data) {
   }
   return SliceOp{.data_input = data,
                  .element_bytes = ElementBytes(op.output.type),
-                 .axes = std::vector<Axis>(op.inputs[data].dims.size()),
+                 .axes = std::vector<SliceOp::Axis>(op.inputs[data].dims.size()),
                  .whole = std::nullopt};
 }
 
@@ -144,7 +143,7 @@ SliceOp SliceOp::Read(const OpInfo& op, Form form) {
 }
 
 bool SliceOp::MixesSamples() const {
-  const Axis& samples = axes[0];
+  const SliceOp::Axis& samples = axes[0];
   return samples.begin != Bound{} || samples.end != Bound{.part = 1} ||
          (whole.has_value() && whole->begin == 0);
 }

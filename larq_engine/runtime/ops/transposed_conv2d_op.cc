@@ -12,13 +12,16 @@ namespace larq_engine {
 namespace {
 
 // The inputs of a TRANSPOSE_CONV.
-enum : size_t { kSizes, kFilter, kImage, kBias };
+struct TransposedInput {
+  enum : size_t { kSizes, kFilter, kImage, kBias };
+};
 
 // Returns the operator with the inputs of a convolution: image, filter, and perhaps a bias.
 OpInfo AsConv(const OpInfo& op) {
   OpInfo conv = op;
-  conv.inputs = {op.inputs[kImage], op.inputs[kFilter]};
-  if (op.inputs.size() > kBias) conv.inputs.push_back(op.inputs[kBias]);
+  conv.inputs = {op.inputs[TransposedInput::kImage], op.inputs[TransposedInput::kFilter]};
+  if (op.inputs.size() > TransposedInput::kBias)
+    conv.inputs.push_back(op.inputs[TransposedInput::kBias]);
   return conv;
 }
 
@@ -26,7 +29,7 @@ OpInfo AsConv(const OpInfo& op) {
 // of its output.
 bool IsTransposedConv(const OpInfo& op, const OpInfo& conv) {
   const std::vector<int>& filter = conv.inputs[1].dims;
-  const std::vector<int> sizes = ReadInts(op.inputs[kSizes]);
+  const std::vector<int> sizes = ReadInts(op.inputs[TransposedInput::kSizes]);
   if (filter.size() != 4 || conv.inputs[0].dims.size() != 4 || sizes.size() != 4 ||
       std::ranges::any_of(sizes, [](int size) { return size < 1; }) || sizes[3] != filter[0] ||
       conv.inputs[0].dims[3] != filter[3] || !op.builtin_options.activation.has_value() ||
@@ -41,7 +44,7 @@ bool HasInputs(const OpInfo& op) { return op.inputs.size() == 3 || op.inputs.siz
 
 TransposedConv2dSpec ReadSpec(const OpInfo& op, const OpInfo& conv) {
   const std::vector<int>& filter = conv.inputs[1].dims;
-  const std::vector<int> sizes = ReadInts(op.inputs[kSizes]);
+  const std::vector<int> sizes = ReadInts(op.inputs[TransposedInput::kSizes]);
   return {.in_channels = filter[3],
           .out_channels = filter[0],
           .window = ConvWindow(conv),
@@ -82,7 +85,7 @@ TransposedConv2dOp TransposedConv2dOp::Read(const OpInfo& op) {
           .bias = ReadBias(conv, static_cast<int>(spec.out_channels))};
 }
 
-std::vector<size_t> TransposedConv2dOp::DataInputs() const { return {kImage}; }
+std::vector<size_t> TransposedConv2dOp::DataInputs() const { return {TransposedInput::kImage}; }
 
 TensorShape TransposedConv2dOp::Shape(std::span<const TensorShape> inputs) const {
   return OutputOf(spec, inputs[0].dims);
@@ -107,7 +110,7 @@ Int8TransposedConv2dOp Int8TransposedConv2dOp::Read(const OpInfo& op) {
           .output = ReadInt8Output(conv, static_cast<size_t>(spec.out_channels))};
 }
 
-std::vector<size_t> Int8TransposedConv2dOp::DataInputs() const { return {kImage}; }
+std::vector<size_t> Int8TransposedConv2dOp::DataInputs() const { return {TransposedInput::kImage}; }
 
 TensorShape Int8TransposedConv2dOp::Shape(std::span<const TensorShape> inputs) const {
   return OutputOf(spec, inputs[0].dims);

@@ -11,7 +11,9 @@
 namespace larq_engine {
 namespace {
 
-enum Input { kBits, kScale, kInputCount };
+struct UnpackInput {
+  enum : size_t { kBits, kScale, kCount };
+};
 
 constexpr float kLargestInt8Scale = 127;
 
@@ -73,11 +75,11 @@ ConstantValues<uint32_t> ReadBits(const TensorInfo& bits, size_t elements) {
 
 WeightBits WeightBits::Read(const OpInfo& op) {
   constexpr std::string_view kKeys[] = {"axis"};
-  CheckInputCount(op, kInputCount);
+  CheckInputCount(op, UnpackInput::kCount);
   const CustomOptions options(op.options, kKeys);
   CheckOutput(op.output);
   const std::vector<int>& dims = op.output.dims;
-  const TensorInfo& scale = op.inputs[kScale];
+  const TensorInfo& scale = op.inputs[UnpackInput::kScale];
   WeightBits read = {};
   read.type = op.output.type;
   read.axis = static_cast<size_t>(options.Get("axis", 0, static_cast<int64_t>(dims.size()) - 1));
@@ -86,7 +88,7 @@ WeightBits WeightBits::Read(const OpInfo& op) {
   packed.scales = CheckScale(scale, dims[read.axis]);
   read.scale = ConstantValues<float>(scale.constant, scale.bytes);
   packed.scale = read.scale.data();
-  read.bits = ReadBits(op.inputs[kBits], packed.elements);
+  read.bits = ReadBits(op.inputs[UnpackInput::kBits], packed.elements);
   packed.bits = read.bits.data();
   packed.inner = packed.elements;
   if (packed.scales > 1) {
