@@ -39,6 +39,20 @@ def test_a_mistake_is_found(tree, file):
     assert "'text' used after it was moved [bugprone-use-after-move" in done.stdout
 
 
+def test_a_mistake_is_found_in_files_that_are_looked_at_as_one(tree):
+    folder = tree / "larq_engine" / "runtime" / "ops"
+    folder.mkdir(parents=True)
+    shutil.copy(_ROOT / folder.relative_to(tree) / "BUILD", folder)
+    (folder / "sound.cc").write_text("int Sound() { return 1; }\n")
+    files = [f"larq_engine/runtime/ops/{name}.cc" for name in ("sound", "wrong")]
+    done = _tidy(tree, files[1])
+    assert "ops/wrong.cc:5:18: error: 'text' used after it was moved" in done.stdout
+    command = [tree / "tools" / "tidy.sh", *files]
+    together = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert together.returncode != 0
+    assert together.stdout.count("ops/wrong.cc:5:18: error: 'text' used after it was moved") == 1
+
+
 @pytest.mark.parametrize("file", ["tests/a.cc", "larq_engine/kernels/bytes/x86/a.cc"])
 def test_other_files_are_left_out(tree, file):
     assert _tidy(tree, file).returncode == 0
