@@ -1,6 +1,7 @@
-"""Samples large grids and tests that train for minutes: another sample runs each time.
+"""Samples large grids, tests that train for minutes, and slow suites: another sample each time.
 
---full runs every case. --sample N draws a sample again; a failing test prints its number.
+--one-in N runs a share of each test's cases. --full runs every case. --sample N draws a sample
+again; a failing test prints its number.
 """
 
 import os
@@ -15,6 +16,7 @@ import pytest
 T = TypeVar("T")
 _LARGEST = 2**31
 _VARIABLE = "LARQ_ENGINE_TEST_SAMPLE"
+_SHARE = "LARQ_ENGINE_TEST_ONE_IN"
 
 
 def add_options(group: pytest.OptionGroup, full: bool) -> None:
@@ -23,6 +25,13 @@ def add_options(group: pytest.OptionGroup, full: bool) -> None:
         action="store_true",
         default=full,
         help="run all cases of the grids, not a sample (as LARQ_ENGINE_TEST_FULL=1)",
+    )
+    group.addoption(
+        "--one-in",
+        type=int,
+        metavar="N",
+        default=int(os.environ.get(_SHARE, "1")),
+        help=f"run one in N cases of each test, and at least one (as {_SHARE}=N)",
     )
     group.addoption(
         "--sample",
@@ -34,7 +43,9 @@ def add_options(group: pytest.OptionGroup, full: bool) -> None:
 
 
 def replay_options(config: pytest.Config) -> str:
-    return "--full" if config.getoption("--full") else f"--sample {config.getoption('--sample')}"
+    if config.getoption("--full"):
+        return "--full"
+    return f"--one-in {config.getoption('--one-in')} --sample {config.getoption('--sample')}"
 
 
 def takes(config: pytest.Config, case: object, one_in: int = 5) -> bool:
@@ -51,9 +62,13 @@ def choose(config: pytest.Config, cases: Sequence[T], count: int) -> list[T]:
 
 
 def drawn(config: pytest.Config, items: list[pytest.Item]) -> list[pytest.Item]:
-    """Leaves one test of each group that is marked as `drawn`, unless tests were named."""
+    """Leaves one test of each group that is marked as `drawn`, and one in N cases of each test.
+
+    If tests were named, all of these are left.
+    """
     if config.getoption("--full") or any("::" in argument for argument in config.args):
         return items
+    items = _share(config, items)
     groups: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if marker := item.get_closest_marker("drawn"):
@@ -65,6 +80,21 @@ def drawn(config: pytest.Config, items: list[pytest.Item]) -> list[pytest.Item]:
         if item is not min(group, key=lambda item: _place(config, item.nodeid))
     }
     return [item for item in items if item not in left]
+
+
+def _share(config: pytest.Config, items: list[pytest.Item]) -> list[pytest.Item]:
+    one_in = config.getoption("--one-in")
+    cases: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        cases[item.nodeid.partition("[")[0]].append(item)
+    kept = {
+        item
+        for group in cases.values()
+        for item in sorted(group, key=lambda item: _place(config, item.nodeid))[
+            : -(-len(group) // one_in)
+        ]
+    }
+    return [item for item in items if item in kept]
 
 
 def _place(config: pytest.Config, case: object) -> int:

@@ -70,6 +70,8 @@ BAZEL_TEST = [BAZEL, "test", *BAZEL_FLAGS]
 BUILD = ["make", "--no-print-directory", "build", "benchmark-binary", "cpp-example"]
 PYTEST = [".venv/bin/python", "-m", "pytest", "-q", "-rs", "-n", "auto", "--durations=12"]
 FULL = bool(os.environ.get("LARQ_ENGINE_TEST_FULL"))
+# Slow suites run a third of each test's cases, another one each time (tests/samples.py).
+A_THIRD = {"LARQ_ENGINE_TEST_ONE_IN": "3"}
 # A test that fails if no sanitizer looks.
 SANITIZERS = "//tests/common:sanitizers_test"
 # The tests that start threads.
@@ -207,6 +209,7 @@ STAGES = (
         ),
         (*CPP, *PYTHON, *DOCUMENTS, r"examples/"),
         setup="hosts speech",
+        environment=A_THIRD,
     ),
     Stage(
         "tflite-runtime",
@@ -225,6 +228,7 @@ STAGES = (
             *DOCUMENTS,
         ),
         setup="torch",
+        environment=A_THIRD,
     ),
     Stage(
         "keras-backends",
@@ -235,6 +239,7 @@ STAGES = (
             *(r"tests/keras/", r"pyproject\.toml$"),
         ),
         setup="keras torch",
+        environment=A_THIRD,
     ),
     Stage(
         "ray",
@@ -304,6 +309,7 @@ STAGES = (
             ],
         ),
         (*CPP, r"larq_engine/python/", r"tests/(cuda|interop)/", r"tests/[^/]*\.py$"),
+        environment=A_THIRD,
     ),
     Stage(
         "older-x86",
