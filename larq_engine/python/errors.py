@@ -22,6 +22,12 @@ _HOST_REMARKS = re.compile(
     re.VERBOSE,
 )
 
+# The words of a host for an operator, or a version of it, that it does not have.
+_NO_OPERATOR = re.compile(
+    r"Didn't find op for builtin opcode '(\w+)' version '(\d+)'\."
+    r"(?: An older version of this builtin might be supported\."
+    r" Are you using an old TFLite binary with a newer model\?)?(?:\s*Registration failed\.)?"
+)
 
 # Text that a host adds, on the same line or a new one, after the plug-in refused operators and the
 # host took them back.
@@ -31,11 +37,19 @@ _TAKEN_BACK = tuple(_UNRESOLVED + name for name in names_of_ours())
 
 def clean_message(message: str) -> str:
     """Returns the message without the host's remarks, one line for each remaining statement."""
+    message = _NO_OPERATOR.sub(
+        r"this host has no \1 of version \2, which a newer host may have", message
+    )
     message = _HOST_REMARKS.sub("\n", message).replace(_UNRESOLVED, "\n" + _UNRESOLVED)
     lines = (line.strip() for line in message.splitlines())
     statements = list(dict.fromkeys(line for line in lines if line))
     causes = [line for line in statements if not line.startswith(_TAKEN_BACK)]
     return "\n".join(causes or statements)
+
+
+def lacks_operator(error: BaseException | None) -> bool:
+    """Tells whether a host raised this because it does not have an operator of the model."""
+    return bool(_NO_OPERATOR.search(str(error)))
 
 
 # Hosts have no message for failed allocations, and XNNPACK has none for shapes that do not fit.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from larq_engine.python.errors import clean_message, host_errors
+from larq_engine.python.errors import clean_message, host_errors, lacks_operator
 
 _OURS = "LceBconv2d 'conv' (#7): option 'padding': expected 0 to 1, got 2; re-convert the model."
 
@@ -37,3 +37,15 @@ def test_a_host_without_words(error):
     with pytest.raises(ValueError, match=words) as caught, host_errors("load"):
         raise error
     assert caught.value.__cause__ is error
+
+
+def test_an_operator_that_a_host_does_not_have_is_named():
+    message = (
+        "Didn't find op for builtin opcode 'STABLEHLO_SORT' version '1'. An older version of this "
+        "builtin might be supported. Are you using an old TFLite binary with a newer model?\n"
+        "Registration failed.\n"
+    )
+    expected = "this host has no STABLEHLO_SORT of version 1, which a newer host may have"
+    assert clean_message(message) == expected
+    assert lacks_operator(RuntimeError(message))
+    assert not lacks_operator(RuntimeError("Node number 7 (X) failed to invoke."))

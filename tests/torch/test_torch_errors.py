@@ -177,6 +177,16 @@ def test_a_module_that_counts_its_calls():
     refused(ConversionError, words, Counting().eval())
 
 
+class Largest(Binary):
+    def forward(self, x):
+        return torch.topk(super().forward(x), 3).values
+
+
+def test_an_operator_that_the_host_does_not_have():
+    words = ["self-check: module Largest: this host has no STABLEHLO_SORT", "out of the module"]
+    refused(ConversionError, words, Largest().eval())
+
+
 class Signs(nn.Module):
     """A layer behind the sign of the module's input."""
 

@@ -26,7 +26,7 @@ from larq_engine.converter.torch_reader.lowering import Lowered, channels_to
 from larq_engine.converter.torch_reader.packages import import_torch
 from larq_engine.converter.torch_reader.signs import Jump
 from larq_engine.converter.torch_reader.zeros import ZerosMet, describe_zeros, meet_zeros
-from larq_engine.python.errors import host_errors
+from larq_engine.python.errors import host_errors, lacks_operator
 from larq_engine.python.text_table import counted
 
 _SEED = 0
@@ -36,6 +36,10 @@ _COMPARED_BATCHES = (2, 9, 1)
 
 _REPORT_IT = "please report it with the module; check=False converts without this check"
 _NOT_COMPARED = "the file was not compared with the module for inputs of the shapes"
+_OTHER_HOST = (
+    "move what needs it out of the module (torch.topk and torch.sort become STABLEHLO_SORT), or "
+    "convert with check=False for a host that has it"
+)
 _FIXED_BATCH = "open_batch=False leaves the batch as it is in the example inputs"
 
 
@@ -252,10 +256,11 @@ def _compare_cases(
         arrays = [tensor.numpy() for tensor in _given(lowered, case.inputs)]
         given = dict(zip(graph.inputs, arrays, strict=True))
         try:
-            with host_errors(f"self-check: {what} ({case.remedy})"):
+            with host_errors(f"self-check: {what}"):
                 file.run(given)
         except ValueError as error:
-            raise ConversionError(str(error)) from error
+            remedy = _OTHER_HOST if lacks_operator(error.__cause__) else case.remedy
+            raise ConversionError(f"{error}; {remedy}") from error
         forced = {
             jump.node: Forced(jump, file.value(tensor), None if x is None else file.value(x))
             for (tensor, jump), x in zip(jump_outputs.items(), before.values(), strict=True)
