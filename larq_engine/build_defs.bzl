@@ -138,11 +138,11 @@ _FOR_PROGRAMS = select({
 })
 
 def many_files_library(name, srcs, **kwargs):
-    """A library whose files are compiled one by one, or as one file.
+    """A library whose files are compiled one by one, or as one file with --define=in_one_file=1.
 
-    Three quarters of a file's time are headers, which all files of a library share. In one file
-    they take a fifth: where everything is compiled anew for another compiler or sanitizer, that is
-    what it takes. So names in the files' anonymous namespaces must differ.
+    Headers take three quarters of the time in which a file is compiled, and one file reads them
+    once. So builds that compile everything anew choose that. Two files may not define the same name
+    in their anonymous namespaces, but for functions with other parameters.
     """
     in_one = name + "_in_one"
     native.genrule(

@@ -16,7 +16,7 @@ import pytest
 T = TypeVar("T")
 _LARGEST = 2**31
 _VARIABLE = "LARQ_ENGINE_TEST_SAMPLE"
-_SHARE = "LARQ_ENGINE_TEST_ONE_IN"
+_ONE_IN = "LARQ_ENGINE_TEST_ONE_IN"
 
 
 def add_options(group: pytest.OptionGroup, full: bool) -> None:
@@ -28,10 +28,10 @@ def add_options(group: pytest.OptionGroup, full: bool) -> None:
     )
     group.addoption(
         "--one-in",
-        type=int,
+        type=_at_least_one,
         metavar="N",
-        default=int(os.environ.get(_SHARE, "1")),
-        help=f"run one in N cases of each test, and at least one (as {_SHARE}=N)",
+        default=os.environ.get(_ONE_IN) or "1",
+        help=f"run one in N cases of each test, and at least one (as {_ONE_IN}=N)",
     )
     group.addoption(
         "--sample",
@@ -82,11 +82,23 @@ def drawn(config: pytest.Config, items: list[pytest.Item]) -> list[pytest.Item]:
     return [item for item in items if item not in left]
 
 
+def _at_least_one(text: str) -> int:
+    if (number := int(text)) < 1:
+        raise ValueError
+    return number
+
+
 def _share(config: pytest.Config, items: list[pytest.Item]) -> list[pytest.Item]:
+    """Leaves one in N cases of each test, for each host and contract by itself.
+
+    A host that is not installed would otherwise take the place of one that is.
+    """
     one_in = config.getoption("--one-in")
-    cases: dict[str, list[pytest.Item]] = defaultdict(list)
+    cases: dict[tuple[str, str], list[pytest.Item]] = defaultdict(list)
     for item in items:
-        cases[item.nodeid.partition("[")[0]].append(item)
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
+        by_itself = [parameters.get(name) for name in ("host", "contract")]
+        cases[item.nodeid.partition("[")[0], repr(by_itself)].append(item)
     kept = {
         item
         for group in cases.values()

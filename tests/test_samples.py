@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +14,11 @@ from tests import samples
 class Item:
     nodeid: str
     group: str = ""
+    host: str = ""
+
+    @property
+    def callspec(self) -> Any:
+        return SimpleNamespace(params={"host": self.host})
 
     def get_closest_marker(self, name: str) -> Any:
         return pytest.mark.drawn(self.group) if name == "drawn" and self.group else None
@@ -42,6 +48,12 @@ def count_cases(items: list[Item]) -> Counter[str]:
 def test_one_in_n_cases_of_each_test_and_at_least_one():
     counts = count_cases(left(**{"--one-in": 3}))
     assert counts == {"t.py::test_one": 1, "t.py::test_many": 4, "t.py::test_two": 1}
+
+
+def test_each_host_has_its_share():
+    hosts = ("tensorflow", "tflite_runtime")
+    items = [Item(f"t.py::test_host[{host}]", host=host) for host in hosts]
+    assert left(items, **{"--one-in": 3}) == items
 
 
 def test_the_order_stays_and_another_sample_has_other_cases():

@@ -70,8 +70,9 @@ BAZEL_TEST = [BAZEL, "test", *BAZEL_FLAGS]
 BUILD = ["make", "--no-print-directory", "build", "benchmark-binary", "cpp-example"]
 PYTEST = [".venv/bin/python", "-m", "pytest", "-q", "-rs", "-n", "auto", "--durations=12"]
 FULL = bool(os.environ.get("LARQ_ENGINE_TEST_FULL"))
-# Slow suites run a third of each test's cases, another one each time (tests/samples.py).
-A_THIRD = {"LARQ_ENGINE_TEST_ONE_IN": "3"}
+# In CI, whose time is limited, slow suites run a third of each test's cases, another one each time
+# (tests/samples.py).
+A_THIRD = {"LARQ_ENGINE_TEST_ONE_IN": "3"} if os.environ.get("CI") else {}
 # A test that fails if no sanitizer looks.
 SANITIZERS = "//tests/common:sanitizers_test"
 # The tests that start threads.

@@ -4,9 +4,9 @@
 #   tools/tidy.sh              all files
 #   tools/tidy.sh FILE...      those of them that the product is compiled of
 #
-# Files of one ISA are left out: they need flags that only build_defs.bzl may have. Files that may be
-# compiled as one (many_files_library) are looked at as one, which takes a sixth of the time; those
-# for another system stand alone.
+# Files of one ISA are left out: they need flags that only build_defs.bzl may have. All files of a
+# folder whose BUILD has a many_files_library are looked at as one, which takes a third of the time;
+# those for another system stand alone.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [[ ! -x .venv/bin/clang-tidy ]]; then

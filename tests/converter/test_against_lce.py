@@ -1,6 +1,6 @@
 """LCE itself runs what we convert for it, and converts the same models to no fewer operators.
 
-Without --full only two of the models run.
+Without --full a sample of the models runs.
 """
 
 import os

@@ -37,7 +37,7 @@ _COMPARED_BATCHES = (2, 9, 1)
 _REPORT_IT = "please report it with the module; check=False converts without this check"
 _NOT_COMPARED = "the file was not compared with the module for inputs of the shapes"
 _OTHER_HOST = (
-    "move what needs it out of the module (torch.topk and torch.sort become STABLEHLO_SORT), or "
+    "move what needs it out of the module (STABLEHLO_SORT comes of torch.topk and torch.sort), or "
     "convert with check=False for a host that has it"
 )
 _FIXED_BATCH = "open_batch=False leaves the batch as it is in the example inputs"
@@ -260,7 +260,7 @@ def _compare_cases(
                 file.run(given)
         except ValueError as error:
             remedy = _OTHER_HOST if lacks_operator(error.__cause__) else case.remedy
-            raise ConversionError(f"{error}; {remedy}") from error
+            raise ConversionError(f"{str(error).rstrip('.')}; {remedy}") from error
         forced = {
             jump.node: Forced(jump, file.value(tensor), None if x is None else file.value(x))
             for (tensor, jump), x in zip(jump_outputs.items(), before.values(), strict=True)

@@ -141,6 +141,9 @@ TfLiteStatus InvokeNode(TfLiteContext* context, TfLiteNode* host_node) {
 }
 
 template <size_t... kOps>
+#ifdef __clang__
+__attribute__((no_sanitize("function")))
+#endif
 void RegisterAll(AddCustomFn add_custom, void* resolver, std::index_sequence<kOps...>) {
   TfLiteRegistration registration = {};
   registration.free = FreeNode;

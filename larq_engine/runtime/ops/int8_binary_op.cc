@@ -15,9 +15,11 @@ namespace {
 // output, and of a product to the output.
 constexpr float kSmallestSumRatio = 0x1p-10f;
 constexpr float kSmallestProductRatio = 0x1p-16f;
-constexpr float kLargestSumRatio = 256;
+constexpr float kLargestBinaryRatio = 256;
 
-bool IsWithin(float ratio, float smallest) { return ratio >= smallest && ratio < kLargestSumRatio; }
+bool IsWithin(float ratio, float smallest) {
+  return ratio >= smallest && ratio < kLargestBinaryRatio;
+}
 
 float SumRatio(const OpInfo& op, size_t operand) {
   return op.inputs[operand].scales[0] / op.output.scales[0];
