@@ -25,7 +25,7 @@ mkdir "$generated/larq_engine"
 echo "#define LARQ_ENGINE_VERSION \"$(<larq_engine/version.txt)\"" >"$generated/larq_engine/version.h"
 whole=()
 for file in "${files[@]}"; do
-  folder=$(dirname "$file")
+  folder=${file%/*}
   if [[ $file != *_@(windows|elsewhere).cc ]] &&
     grep -qs '^many_files_library' "$folder/BUILD"; then
     together=$generated/${folder//\//_}.cc

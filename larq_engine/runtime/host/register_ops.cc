@@ -141,7 +141,7 @@ TfLiteStatus InvokeNode(TfLiteContext* context, TfLiteNode* host_node) {
 }
 
 template <size_t... kOps>
-#ifdef __clang__
+#ifdef __clang__  // The host's method is called by its symbol, as a function of another type.
 __attribute__((no_sanitize("function")))
 #endif
 void RegisterAll(AddCustomFn add_custom, void* resolver, std::index_sequence<kOps...>) {
