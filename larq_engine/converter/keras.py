@@ -388,6 +388,8 @@ def failing(what: str, failure: str) -> Iterator[None]:
 
 
 _WITHOUT_OPERATOR = re.compile(r'\["\w+:", "([^"@]*)[^\n]*?\'(tf\.\w+)\' op is neither')
+# Keras keeps what a recurrent layer gives in each round of its loop in such a list.
+_LIST_OF_A_LOOP = re.compile(r'\["TensorListReserve:", "([^"@]*)/')
 
 
 def _essence(message: str) -> str:
@@ -396,5 +398,12 @@ def _essence(message: str) -> str:
     if missing:
         places = ", ".join(f"{kind} (in '{place}')" for place, kind in missing)
         return f"TensorFlow Lite has no operator for {places}; build these parts of other operators"
+    loops = dict.fromkeys(_LIST_OF_A_LOOP.findall(message))
+    if loops:
+        return (
+            "TensorFlow Lite has no loop whose rounds make a list (in "
+            f"{', '.join(map(repr, loops))}); build recurrent layers with unroll=True, as in "
+            "LSTM(32, unroll=True), which takes the same weights"
+        )
     # A dump of the graph follows this note.
     return message.split("note: see current operation")[0].strip()

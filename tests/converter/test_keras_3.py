@@ -252,6 +252,21 @@ def test_operators_that_tensorflow_lite_lacks():
         convert_keras_model(model)
 
 
+def test_recurrent_layers_are_unrolled():
+    sound = keras.Input((6, 4), name="sound")
+    rolled = keras.Model(sound, keras.layers.LSTM(3, name="memory")(sound), name="net")
+    with pytest.raises(
+        ConversionError, match=r"list \(in 'net.*/memory.*'\); .* unroll=True"
+    ) as caught:
+        convert_keras_model(rolled)
+    assert "\n" not in str(caught.value)
+    unrolled = keras.Model(sound, keras.layers.LSTM(3, unroll=True)(sound))
+    unrolled.set_weights(rolled.get_weights())
+    values = np.random.default_rng(0).normal(size=(1, 6, 4)).astype(np.float32)
+    with Interpreter(convert_keras_model(unrolled)) as interpreter:
+        np.testing.assert_allclose(interpreter.predict(values), rolled(values), atol=1e-5)
+
+
 def test_the_class_of_a_model():
     with pytest.raises(TypeError, match="the class Branches; make a model of it first"):
         convert_keras_model(Branches)
