@@ -60,8 +60,14 @@ def restore_recipes(graph: Graph) -> None:
 
 def evaluate(op: Op, inputs: list[Array]) -> Array | None:
     """Returns the output that an operator computes of `inputs`; None if that is not known."""
-    formula, dtype = _FORMULAS.get(op.kind), NUMPY_TYPES.get(op.output.dtype)
-    if formula is None or dtype is None:
+    dtype = NUMPY_TYPES.get(op.output.dtype)
+    return None if dtype is None else evaluate_as(dtype, op, inputs)
+
+
+def evaluate_as(dtype: Any, op: Op, inputs: list[Array]) -> Array | None:
+    """Returns what an operator would compute of `inputs` if its output had another type."""
+    formula = _FORMULAS.get(op.kind)
+    if formula is None:
         return None
     # The runtime accepts infinities and NaN as results. Dividing whole numbers gives whole numbers.
     with np.errstate(all="ignore"):

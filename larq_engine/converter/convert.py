@@ -9,6 +9,7 @@ from larq_engine.converter.graph import Graph, Op, Tensor
 from larq_engine.converter.layers import KINDS
 from larq_engine.converter.lce_limits import check_operators
 from larq_engine.converter.names import find_layers, write_names
+from larq_engine.converter.open_sizes import close_sizes
 from larq_engine.converter.options import Options
 from larq_engine.converter.rules_activation import join_clamp, join_prelu
 from larq_engine.converter.rules_before_sign import shorten_before_sign
@@ -133,6 +134,7 @@ def rewrite(graph: Graph, options: Options) -> None:
         raise ConversionError(f"{error}; the file is corrupted: copy it again") from error
     find_layers(graph)
     write_names(graph)
+    close_sizes(graph)
     fold_constants(graph)
     for stage in _FLOAT_STAGES:
         _apply(stage, graph, options)

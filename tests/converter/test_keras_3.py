@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from larq_engine.converter import schema
-from larq_engine.converter.api import conversion_report, convert_keras_model
+from larq_engine.converter.api import conversion_report, convert_keras_model, convert_tflite
 from larq_engine.converter.errors import ConversionError
 from larq_engine.python.interpreter import Interpreter
 from tests.converter.frameworks import require_keras
@@ -115,6 +115,20 @@ def test_all_kinds_of_layers(rng):
     }
     x = rng.integers(-9, 10, (2, 16, 16, 4)).astype(np.float32)
     np.testing.assert_array_equal(Interpreter(converted).predict(x), model(x))
+
+
+def test_shapes_in_files_of_keras_export_are_constants(rng, tmp_path):
+    image = keras.Input((8, 8, 3))
+    x = keras.layers.Reshape((-1, 4))(keras.layers.Conv2D(4, 3)(image))
+    model = keras.Model(image, keras.layers.Dense(5)(keras.layers.Flatten()(x)))
+    model.export(tmp_path, verbose=False)
+    content = tf.lite.TFLiteConverter.from_saved_model(str(tmp_path)).convert()
+    with pytest.raises(ValueError, match="got SHAPE"):
+        Interpreter(content, host="none")
+    converted = convert_tflite(content)
+    x = images(rng, 3, 8, 8, 3)
+    with Interpreter(converted, host="none") as interpreter:
+        np.testing.assert_allclose(interpreter.predict(x), model(x), rtol=1e-5, atol=1e-5)
 
 
 def test_several_inputs_and_outputs(rng):

@@ -1,0 +1,135 @@
+"""Sizes that a file computes when it runs are constants, as far as the file knows them before."""
+
+import numpy as np
+import pytest
+
+import larq_engine
+from larq_engine.converter.errors import ConversionError
+from tests.converter.graphs import Net, Value, convert, signs
+
+SIZES = {"SHAPE", "STRIDED_SLICE", "PACK", "MUL", "REDUCE_PROD", "CONCATENATION"}
+
+
+def open_to(net: Net, value: Value, *signature: int) -> Value:
+    net.builder.graph.tensors[value.number].shapeSignature = np.array(signature, np.int32)
+    return value
+
+
+def shape_of(net: Net, x: Value) -> Value:
+    return net.op("SHAPE", x, shape=(len(x.shape),), dtype=np.int32, outType=2)
+
+
+def size(net: Net, shape: Value, axis: int) -> Value:
+    bounds = (np.array([at], np.int32) for at in (axis, axis + 1, 1))
+    return net.op("STRIDED_SLICE", shape, *bounds, shape=(), dtype=np.int32, shrinkAxisMask=1)
+
+
+def pack(net: Net, *sizes: Value | int) -> Value:
+    parts = [part if isinstance(part, Value) else np.array(part, np.int32) for part in sizes]
+    return net.op("PACK", *parts, shape=(len(parts),), dtype=np.int32, valuesCount=len(parts))
+
+
+def image(net: Net, *signature: int) -> Value:
+    return open_to(net, net.input(*(abs(size) for size in signature)), *signature)
+
+
+def reshape(net: Net, x: Value, target: Value, *signature: int, shape: tuple[int, ...]) -> Value:
+    return open_to(net, net.op("RESHAPE", x, target, shape=shape), *signature)
+
+
+def same_results(content: bytes, *data: np.ndarray) -> list[str]:
+    """Returns the operators of the converted file, which answers as the given one does."""
+    converted = convert(content)
+    for x in data:
+        expected = larq_engine.Interpreter(content, host="litert").predict(x)
+        for host in ("litert", "none"):
+            got = larq_engine.Interpreter(converted.content, host=host).predict(x)
+            np.testing.assert_array_equal(got, expected)
+    return converted.kinds
+
+
+def images(rng, *shape: int) -> list[np.ndarray]:
+    return [rng.normal(size=(batch, *shape)).astype(np.float32) for batch in (1, 3)]
+
+
+def test_flatten(net, rng):
+    x = image(net, -1, 4, 4, 2)
+    rows = reshape(net, x, pack(net, size(net, shape_of(net, x), 0), 32), -1, 32, shape=(1, 32))
+    content = net.finish(open_to(net, net.dense(rows, signs(rng, 5, 32)), -1, 5))
+    kinds = same_results(content, *images(rng, 4, 4, 2))
+    assert not SIZES & set(kinds)
+
+
+def test_a_product_of_sizes(net, rng):
+    """PyTorch's flatten(1) is written so: the product of all sizes behind the batch."""
+    x = image(net, -1, 4, 4, 2)
+    shape = shape_of(net, x)
+    bounds = (np.array([at], np.int32) for at in (1, 4, 1))
+    behind = net.op("STRIDED_SLICE", shape, *bounds, shape=(3,), dtype=np.int32)
+    product = net.op("REDUCE_PROD", behind, np.array([0], np.int32), shape=(), dtype=np.int32)
+    target = pack(net, size(net, shape, 0), product)
+    content = net.finish(reshape(net, x, target, -1, 32, shape=(1, 32)))
+    assert same_results(content, *images(rng, 4, 4, 2)) == ["RESHAPE"]
+
+
+def test_pixels_of_all_images_as_rows(net, rng):
+    x = image(net, -1, 4, 4, 2)
+    pixels = net.op("MUL", size(net, shape_of(net, x), 0), np.int32(16), shape=(), dtype=np.int32)
+    rows = reshape(net, x, pack(net, pixels, 2), -1, 2, shape=(16, 2))
+    assert same_results(net.finish(rows), *images(rng, 4, 4, 2)) == ["RESHAPE"]
+
+
+def test_an_open_size_beside_one_that_the_file_infers(net, rng):
+    x = image(net, -1, 4, 4, 2)
+    target = pack(net, size(net, shape_of(net, x), 0), -1, 2)
+    content = net.finish(reshape(net, x, target, -1, 16, 2, shape=(1, 16, 2)))
+    assert same_results(content, *images(rng, 4, 4, 2)) == ["RESHAPE"]
+
+
+def test_sizes_that_are_known_need_no_operator(net, rng):
+    """An image's height and width are known though its batch is open."""
+    x = image(net, -1, 4, 6, 2)
+    shape = shape_of(net, x)
+    bounds = (np.array([at], np.int32) for at in (1, 3, 1))
+    sizes = net.op("STRIDED_SLICE", shape, *bounds, shape=(2,), dtype=np.int32)
+    twice = net.op("MUL", sizes, np.array([2, 2], np.int32), shape=(2,), dtype=np.int32)
+    y = net.op("RESIZE_NEAREST_NEIGHBOR", x, twice, shape=(1, 8, 12, 2))
+    content = net.finish(open_to(net, y, -1, 8, 12, 2))
+    assert same_results(content, *images(rng, 4, 6, 2)) == ["RESIZE_NEAREST_NEIGHBOR"]
+
+
+def test_two_open_sizes_stay(net, rng):
+    x = image(net, -1, -1, 4, 2)
+    shape = shape_of(net, x)
+    target = pack(net, size(net, shape, 0), size(net, shape, 1), 8)
+    content = net.finish(reshape(net, x, target, -1, -1, 8, shape=(1, 1, 8)))
+    converted = convert(content)
+    assert SIZES & set(converted.kinds) == {"SHAPE", "STRIDED_SLICE", "PACK"}
+    with pytest.raises(ValueError, match=r"got SHAPE .*; run the model in a host"):
+        larq_engine.Interpreter(converted.content, host="none")
+    x = rng.normal(size=(3, 5, 4, 2)).astype(np.float32)
+    got = larq_engine.Interpreter(converted.content, host="litert").predict(x)
+    np.testing.assert_array_equal(got, x.reshape(3, 5, 8))
+
+
+def test_an_open_size_that_is_read_itself_stays(net, rng):
+    """It is no shape: the sum of an image's values divided by the number of images."""
+    x = image(net, -1, 2)
+    images_ = net.op("CAST", size(net, shape_of(net, x), 0), shape=(), inDataType=2)
+    content = net.finish(open_to(net, net.op("DIV", x, images_, shape=(1, 2)), -1, 2))
+    converted = convert(content)
+    data = rng.normal(size=(3, 2)).astype(np.float32)
+    got = larq_engine.Interpreter(converted.content, host="litert").predict(data)
+    np.testing.assert_array_equal(got, data / np.float32(3))
+
+
+def test_sizes_of_which_no_array_can_be(net):
+    """A damaged file: the parts of PACK do not have one shape."""
+    x = image(net, -1, 4)
+    one = size(net, shape_of(net, x), 0)
+    target = net.op(
+        "PACK", one, np.array([4, 1], np.int32), shape=(2,), dtype=np.int32, valuesCount=2
+    )
+    content = net.finish(reshape(net, x, target, -1, 4, shape=(1, 4)))
+    with pytest.raises(ConversionError, match="computing its sizes"):
+        convert(content)
