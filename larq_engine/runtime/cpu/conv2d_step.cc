@@ -12,7 +12,8 @@ class Conv2dStep : public Step {
  public:
   Conv2dStep(const FloatConv2dSpec& spec, const float* filter, const float* bias,
              Activation activation, const StepKernels& kernels)
-      : conv_(spec, filter, bias, ActivationRange(activation),
+      : widens_(spec.out_channels > spec.in_channels),
+        conv_(spec, filter, bias, ActivationRange(activation),
               SelectFloats(AllowedFeatures(DetectCpuFeatures(), kernels.kernel))) {}
 
   void Resize(std::span<const TensorShape> inputs, const TensorShape& output) override {
@@ -23,7 +24,8 @@ class Conv2dStep : public Step {
   int64_t pixels() const override { return pixels_; }
   int64_t blocks() const override { return conv_.channel_blocks(); }
   KernelPixels kernel_pixels() const override { return {.tile = kFloatPixels}; }
-  bool pixelwise() const override { return conv_.is_pixelwise(); }
+  bool pixelwise() const override { return conv_.is_pixelwise() && !widens_; }
+  bool reads_whole(size_t) const override { return !conv_.is_pixelwise(); }
   size_t scratch_bytes() const override { return conv_.scratch_bytes(); }
   std::string kernel() const override { return conv_.kernel(); }
 
@@ -34,6 +36,10 @@ class Conv2dStep : public Step {
   }
 
  private:
+  // MobileNetV2 of floats took 13.2 ms on a Zen 3 if such convolutions joined the group before, and
+  // 11.5 ms if not: their input is the smaller part of what they read and write, and the first step
+  // of the next group reads large values slowly that were written in turns with others.
+  bool widens_;
   FloatConv2d conv_;
   int64_t pixels_ = 0;
 };

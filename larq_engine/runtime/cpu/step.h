@@ -36,7 +36,7 @@ class Step {
   // Tells whether the step can follow other steps on a tile: pixel i of the output depends only on
   // pixel i of the inputs, and on inputs that are read whole. The latter may be read anywhere, so
   // they are made before. A convolution always begins a group, whatever it adds, except for 1x1
-  // convolutions of floats.
+  // convolutions of floats with no more channels than their input.
   virtual bool pixelwise() const { return false; }
   virtual bool reads_whole(size_t) const { return !pixelwise(); }
 

@@ -220,5 +220,36 @@ TEST(Conv2dStep, DepthwiseWithMultiplier) {
   }
 }
 
+// Those that widen pixels begin a group of their own, and yet get the pixels that they compute.
+TEST(Conv2dStep, OfSinglePixels) {
+  Random random;
+  for (const int64_t filters : {3, 7, 8}) {
+    Conv2dOp op{};
+    op.spec = {.in_channels = 7,
+               .out_channels = filters,
+               .window = {.height = {.taps = 1}, .width = {.taps = 1}}};
+    const Floats filter = RandomFloats(random, static_cast<size_t>(7 * filters));
+    op.filter = ConstantValues<float>(filter.data(), filter.size() * sizeof(float));
+    op.bias = RandomFloats(random, static_cast<size_t>(filters));
+    StepRunner runner(op);
+    EXPECT_EQ(runner.step().pixelwise(), filters <= 7);
+    EXPECT_FALSE(runner.step().reads_whole(0));
+    const std::vector<int> dims = {2, 5, 13, 7};
+    runner.Resize(dims);
+    const Floats in = RandomFloats(random, Count(dims));
+    Floats expected;
+    for (size_t pixel = 0; pixel < in.size() / 7; ++pixel) {
+      for (size_t c = 0; c < op.bias.size(); ++c) {
+        float sum = 0;
+        for (size_t k = 0; k < 7; ++k) sum = std::fma(in[pixel * 7 + k], filter[c * 7 + k], sum);
+        expected.push_back(sum + op.bias[c]);
+      }
+    }
+    for (const PieceSize& size : kPieceSizes) {
+      ASSERT_EQ(runner.Run(in, size, kUntouched), expected) << filters;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace larq_engine
