@@ -271,6 +271,19 @@ TEST_P(FloatConv2dTest, BlocksOfChannels) {
   }
 }
 
+// These filters take more than 2 MB, and the image has more than four tiles of pixels.
+TEST_P(FloatConv2dTest, LargeFilters) {
+  for (int64_t taps : {1, 3}) {
+    const FloatConv2dSpec spec = {
+        .in_channels = 8200 / (taps * taps),
+        .out_channels = 67,
+        .window = SquareWindow({.taps = taps, .padding = {.same = true}})};
+    const Problem problem = Draw(random_, spec, 1, 7, 7);
+    ASSERT_GT(Make(problem, GetParam()).tile_pixels(), static_cast<int64_t>(kFloatPixels));
+    for (int64_t most_pixels : {20, 1000}) ExpectExact(problem, most_pixels, 2);
+  }
+}
+
 // No window lies inside the image; there are short lines and long ones.
 TEST_P(FloatConv2dTest, ImagesThatAreSmallerThanFilters) {
   for (bool is_depthwise : {false, true}) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "larq_engine/kernels/common/float_conv2d_spec.h"
 #include "larq_engine/kernels/common/output_grid.h"
@@ -29,6 +30,10 @@ class FloatConv2d {
   bool is_pixelwise() const { return spec_.is_pixelwise(); }
   // Returns the number of parts that the channels can be computed in.
   int64_t channel_blocks() const;
+  // Returns the number of pixels that Run should be given at least.
+  int64_t tile_pixels() const {
+    return static_cast<int64_t>((has_large_filters_ ? kManyTiles : 1) * kFloatPixels);
+  }
   size_t scratch_bytes() const;  // bytes for each concurrent Run, aligned to kBufferAlignment
 
   // Computes blocks [first_block, last_block) of output pixels [first, last). `input` is the image,
@@ -37,15 +42,33 @@ class FloatConv2d {
            std::byte* scratch, float* output) const;
 
  private:
-  void RunPixels(const float* input, int64_t pixels, FloatArgs& args) const;
-  void RunTaps(const float* input, int64_t first, int64_t last, std::byte* scratch,
-               FloatArgs& args) const;
+  // Large filters are multiplied with this many tiles of kFloatPixels at once.
+  static constexpr size_t kManyTiles = 4;
+
+  // Where the next pixels are.
+  struct Place {
+    const float* input;  // the image, or the next pixel of a pixelwise convolution
+    int64_t pixels;      // number of those that are left
+    OutputGrid::Position start;
+    float* output;
+  };
+
+  void FindTile(Place& place, ptrdiff_t* taps, FloatArgs& tile) const;
+  void FindPixels(Place& place, FloatArgs& tile) const;
+  void FindTaps(Place& place, ptrdiff_t* taps, FloatArgs& tile) const;
+  void SetColumns(int64_t first_block, int64_t last_block, FloatArgs& tile) const;
+  void Multiply(const FloatArgs& args) const;
+  size_t FirstChannel(int64_t block) const { return static_cast<size_t>(block) * block_channels_; }
+  void MultiplyLarge(Place& place, int64_t first_block, int64_t last_block,
+                     std::byte* scratch) const;
 
   FloatConv2dSpec spec_;
   FloatRow row_;
   FloatRange range_;
   size_t group_columns_;   // columns of a group's right side, filled up
   size_t block_channels_;  // 0 if all channels are computed together
+  bool has_large_filters_;
+  std::vector<ptrdiff_t> neighbours_;  // the pixels of a tile of a pixelwise convolution
   TapRuns runs_;
   SharedBuffer<float> filters_;
   AlignedBuffer<float> bias_;

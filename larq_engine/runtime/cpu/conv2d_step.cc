@@ -23,7 +23,7 @@ class Conv2dStep : public Step {
 
   int64_t pixels() const override { return pixels_; }
   int64_t blocks() const override { return conv_.channel_blocks(); }
-  KernelPixels kernel_pixels() const override { return {.tile = kFloatPixels}; }
+  KernelPixels kernel_pixels() const override { return {.tile = conv_.tile_pixels()}; }
   bool pixelwise() const override { return conv_.is_pixelwise() && !widens_; }
   bool reads_whole(size_t) const override { return !conv_.is_pixelwise(); }
   size_t scratch_bytes() const override { return conv_.scratch_bytes(); }

@@ -64,7 +64,7 @@ class DenseStep : public Step {
   }
   int64_t pixels() const override { return rows_; }
   int64_t blocks() const override { return conv_.channel_blocks(); }
-  KernelPixels kernel_pixels() const override { return {.tile = kFloatPixels}; }
+  KernelPixels kernel_pixels() const override { return {.tile = conv_.tile_pixels()}; }
   size_t scratch_bytes() const override { return conv_.scratch_bytes(); }
   std::string kernel() const override { return conv_.kernel(); }
 
