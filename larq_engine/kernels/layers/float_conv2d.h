@@ -45,7 +45,7 @@ class FloatConv2d {
   // Large filters are multiplied with this many tiles of kFloatPixels at once.
   static constexpr size_t kManyTiles = 4;
 
-  // Where the next pixels are.
+  // The next pixels of a run.
   struct Place {
     const float* input;  // the image, or the next pixel of a pixelwise convolution
     int64_t pixels;      // number of those that are left
