@@ -189,3 +189,88 @@ def test_a_type_that_no_tensor_has_is_not_compiled(installed, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 1
     assert "static assertion failed: no tensor has elements of this type" in done.stderr
+
+
+# Counts what the whole process allocates: the library calls the functions of the program.
+_COUNTS = """
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "larq_engine/runtime/larq_engine_model.h"
+
+extern void* __libc_malloc(size_t size);
+extern void* __libc_calloc(size_t count, size_t size);
+extern void* __libc_realloc(void* block, size_t size);
+extern void* __libc_memalign(size_t alignment, size_t size);
+extern void __libc_free(void* block);
+
+static atomic_long made, freed;
+
+static void* count(void* block) {
+  if (block != NULL) ++made;
+  return block;
+}
+void* malloc(size_t size) { return count(__libc_malloc(size)); }
+void* calloc(size_t n, size_t size) { return count(__libc_calloc(n, size)); }
+void* aligned_alloc(size_t alignment, size_t size) {
+  return count(__libc_memalign(alignment, size));
+}
+int posix_memalign(void** block, size_t alignment, size_t size) {
+  *block = count(__libc_memalign(alignment, size));
+  return *block == NULL ? ENOMEM : 0;
+}
+void free(void* block) {
+  if (block != NULL) ++freed;
+  __libc_free(block);
+}
+void* realloc(void* block, size_t size) {
+  if (block != NULL) ++freed;
+  return count(__libc_realloc(block, size));
+}
+
+static void check(int failed, const char* why) {
+  if (failed) {
+    fprintf(stderr, "%s\\n", why);
+    exit(1);
+  }
+}
+
+static void open_and_run(const char* path, const char* threads, int runs) {
+  char why[512] = "";
+  const char* key = "num_threads";
+  LarqEngineModel* model =
+      larq_engine_model_open_file(path, NULL, &key, &threads, 1, why, sizeof(why));
+  check(model == NULL, why);
+  check(larq_engine_model_allocate(model, why, sizeof(why)), why);
+  check(larq_engine_model_run(model, why, sizeof(why)), why);
+  const long before = made;
+  for (int i = 0; i < runs; ++i) check(larq_engine_model_run(model, why, sizeof(why)), why);
+  if (made != before) printf("%ld allocations in %d runs, ", made - before, runs);
+  larq_engine_model_close(model);
+}
+
+int main(int argc, char** argv) {
+  const long at_start = made;
+  for (int i = 2; i < argc; ++i) {
+    open_and_run(argv[i], argv[1], 20);
+    const long left = made - freed;
+    for (int opened = 0; opened < 20; ++opened) open_and_run(argv[i], argv[1], 1);
+    printf("%s: %ld blocks left\\n", argv[i], made - freed - left);
+  }
+  return made == at_start;
+}
+"""
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_runs_allocate_nothing_and_closing_frees_all(threads, installed, tmp_path):
+    source = tmp_path / "counts.c"
+    source.write_text(_COUNTS)
+    program = _compile("gcc", installed, tmp_path / "counts", source, "-std=c11")
+    models = sorted(_MODEL.parent.glob("*.tflite"))
+    done = _run(program, threads, *models)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [f"{model}: 0 blocks left" for model in models]
