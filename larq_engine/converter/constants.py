@@ -65,7 +65,7 @@ def evaluate(op: Op, inputs: list[Array]) -> Array | None:
 
 
 def evaluate_as(dtype: Any, op: Op, inputs: list[Array]) -> Array | None:
-    """Returns what an operator would compute of `inputs` if its output had another type."""
+    """Does the same for an output of another type than the operator's."""
     formula = _FORMULAS.get(op.kind)
     if formula is None:
         return None
@@ -76,8 +76,6 @@ def evaluate_as(dtype: Any, op: Op, inputs: list[Array]) -> Array | None:
 
 
 def _evaluate(op: Op) -> list[Array] | None:
-    if op.kind == "SHAPE":
-        return _shape(op)
     if op.custom or not op.inputs:
         return None
     known = all(tensor is not None and tensor.is_constant for tensor in op.inputs)
@@ -87,14 +85,6 @@ def _evaluate(op: Op) -> list[Array] | None:
         return None
     value = evaluate(op, [_data(tensor) for tensor in op.inputs])
     return None if value is None else [value]
-
-
-def _shape(op: Op) -> list[Array] | None:
-    """Returns the shape, known before the values are, unless the file leaves it open."""
-    x = op.inputs[0]
-    if x is None or x.signature is not None:
-        return None
-    return [np.array(x.shape)]
 
 
 def _data(tensor: Tensor | None) -> Array:
@@ -154,6 +144,9 @@ def _strided_slice(op: Op, x: Array, begin: Array, end: Array, step: Array) -> l
     for axis in range(len(begin)):
         bit = 1 << axis
         if masks.shrinkAxisMask & bit:
+            # Runtimes do not agree on what an index that does not exist, or no index, means.
+            if masks.beginMask & bit or not -x.shape[axis] <= begin[axis] < x.shape[axis]:
+                return None
             index.append(int(begin[axis]))
             continue
         first = None if masks.beginMask & bit else int(begin[axis])

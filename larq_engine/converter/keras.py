@@ -388,8 +388,10 @@ def failing(what: str, failure: str) -> Iterator[None]:
 
 
 _WITHOUT_OPERATOR = re.compile(r'\["\w+:", "([^"@]*)[^\n]*?\'(tf\.\w+)\' op is neither')
-# Keras keeps what a recurrent layer gives in each round of its loop in such a list.
-_LIST_OF_A_LOOP = re.compile(r'\["TensorListReserve:", "([^"@]*)/')
+# A recurrent layer of Keras keeps in such a list what each round of its loop gives.
+_LIST_OF_A_LOOP = re.compile(
+    r'\["TensorListReserve:", "([^"@]*)/[^\n]*?\'tf\.TensorListReserve\' op requires ([^\n]*)'
+)
 
 
 def _essence(message: str) -> str:
@@ -398,12 +400,12 @@ def _essence(message: str) -> str:
     if missing:
         places = ", ".join(f"{kind} (in '{place}')" for place, kind in missing)
         return f"TensorFlow Lite has no operator for {places}; build these parts of other operators"
-    loops = dict.fromkeys(_LIST_OF_A_LOOP.findall(message))
-    if loops:
+    lists = dict(_LIST_OF_A_LOOP.findall(message))
+    if lists:
+        found = ", ".join(f"the list of '{place}' requires {what}" for place, what in lists.items())
         return (
-            "TensorFlow Lite has no loop whose rounds make a list (in "
-            f"{', '.join(map(repr, loops))}); build recurrent layers with unroll=True, as in "
-            "LSTM(32, unroll=True), which takes the same weights"
+            f"{found}; build a recurrent layer with unroll=True, as in LSTM(units, unroll=True), "
+            "which takes the same weights; give a tf.TensorArray of your own its element_shape"
         )
     # A dump of the graph follows this note.
     return message.split("note: see current operation")[0].strip()

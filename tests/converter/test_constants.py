@@ -120,7 +120,6 @@ _CASES = {
         dtype=np.float32,
     ),
     "SELECT_V2": _case("SELECT_V2", _TRUTHS, _FLOATS, np.array(9, np.float32), dtype=np.float32),
-    "SHAPE": _case("SHAPE", _IMAGE, shape=(3,), dtype=np.int32, outType=2),
     "SIGN": _case("SIGN", _FLOATS),
     "SQUEEZE": _case("SQUEEZE", _IMAGE[:1], shape=(3, 4), squeezeDims=[0]),
     "STRIDED_SLICE": _case(
@@ -169,7 +168,7 @@ def _file(case: _Case) -> bytes:
 def test_there_is_a_case_for_every_operator():
     from larq_engine.converter.constants import _FORMULAS
 
-    assert {*_FORMULAS, "SHAPE"} == {kind for kind, *_ in _CASES.values()}
+    assert {*_FORMULAS} == {kind for kind, *_ in _CASES.values()}
 
 
 @pytest.mark.parametrize("case", _CASES)
@@ -285,17 +284,6 @@ def test_quantized_values_are_not_folded(net):
     net.builder.builtin("ADD", x, [y])
     (graph,) = schema.read(net.builder.finish([], [y])).graphs
     assert fold_constants(graph) == 0
-
-
-def test_shape_of_a_value_is_known_unless_it_is_open():
-    for signature, folded in ((None, 1), ((-1, 4, 6), 0)):
-        net = Net()
-        x = net.input(3, 4, 6, signature=signature)
-        y = net.op("SHAPE", x, shape=(3,), dtype=np.int32, outType=2)
-        (graph,) = schema.read(net.finish(y)).graphs
-        assert fold_constants(graph) == folded
-        if folded:
-            np.testing.assert_array_equal(graph.outputs[0].data, [3, 4, 6])
 
 
 def test_flatten_of_a_fixed_batch(net, rng):

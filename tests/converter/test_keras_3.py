@@ -266,11 +266,11 @@ def test_operators_that_tensorflow_lite_lacks():
         convert_keras_model(model)
 
 
-def test_recurrent_layers_are_unrolled():
+def test_recurrent_layers_are_refused_unless_they_are_unrolled():
     sound = keras.Input((6, 4), name="sound")
     rolled = keras.Model(sound, keras.layers.LSTM(3, name="memory")(sound), name="net")
     with pytest.raises(
-        ConversionError, match=r"list \(in 'net.*/memory.*'\); .* unroll=True"
+        ConversionError, match=r"list of 'net.*/memory.*' requires element_shape .* unroll=True"
     ) as caught:
         convert_keras_model(rolled)
     assert "\n" not in str(caught.value)

@@ -16,10 +16,9 @@ namespace {
 // products.
 constexpr int64_t kLongLine = 48;
 
-// Larger filters than this stay in no cache of a core. As a product reads all filters of its
-// channels for each tile, large ones take their turn channel block by channel block, each with
-// several tiles: three layers of 512 channels at 7x7 pixels took 22 ms of ResNet-18's 61 on a Zen 3
-// where each tile read all filters.
+// Larger filters than this stay in no cache of a core, and a product reads all filters of its
+// channels for each tile: three layers of 512 channels at 7x7 pixels took 22 ms of ResNet-18's 61
+// on a Zen 3.
 constexpr size_t kLargeFilters = 2048 * 1024;
 
 // TapRuns finds taps in words, and a float is one word. Words around the image are 0, and so are
@@ -89,7 +88,7 @@ FloatConv2d::FloatConv2d(const FloatConv2dSpec& spec, const float* filter, const
       bias_(PackBias(spec, bias)) {
   assert(!spec.has_multiplier());
   for (size_t i = 0; i < kFloatPixels; ++i) {
-    neighbours_.push_back(static_cast<ptrdiff_t>(i) * static_cast<ptrdiff_t>(spec.in_channels));
+    neighbours_[i] = static_cast<ptrdiff_t>(i) * static_cast<ptrdiff_t>(spec.in_channels);
   }
 }
 
@@ -130,7 +129,7 @@ void FloatConv2d::Run(const float* input, int64_t first, int64_t last, int64_t f
 
 void FloatConv2d::MultiplyLarge(Place& place, int64_t first_block, int64_t last_block,
                                 std::byte* scratch) const {
-  std::array<FloatArgs, kManyTiles> tiles;
+  std::array<FloatArgs, kManyTiles> tiles{};
   while (place.pixels > 0) {
     ScratchParts parts(scratch);
     size_t count = 0;
@@ -187,7 +186,7 @@ void FloatConv2d::FindTaps(Place& place, ptrdiff_t* taps, FloatArgs& tile) const
   grid_.Advance(place.start, pixels);
 }
 
-// Sets the right side.
+// Sets all that depends on the channels.
 void FloatConv2d::SetColumns(int64_t first_block, int64_t last_block, FloatArgs& tile) const {
   const auto channels = static_cast<size_t>(spec_.out_channels);
   const size_t first_channel = FirstChannel(first_block);

@@ -3,9 +3,9 @@
 #ifndef LARQ_ENGINE_KERNELS_LAYERS_FLOAT_CONV2D_H_
 #define LARQ_ENGINE_KERNELS_LAYERS_FLOAT_CONV2D_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "larq_engine/kernels/common/float_conv2d_spec.h"
 #include "larq_engine/kernels/common/output_grid.h"
@@ -42,8 +42,9 @@ class FloatConv2d {
            std::byte* scratch, float* output) const;
 
  private:
-  // Large filters are multiplied with this many tiles of kFloatPixels at once.
-  static constexpr size_t kManyTiles = 4;
+  // Large filters are multiplied with this many tiles of kFloatPixels at once: 60 pixels, so that
+  // an image of 7x7 reads them once.
+  static constexpr size_t kManyTiles = 5;
 
   // The next pixels of a run.
   struct Place {
@@ -58,9 +59,10 @@ class FloatConv2d {
   void FindTaps(Place& place, ptrdiff_t* taps, FloatArgs& tile) const;
   void SetColumns(int64_t first_block, int64_t last_block, FloatArgs& tile) const;
   void Multiply(const FloatArgs& args) const;
-  size_t FirstChannel(int64_t block) const { return static_cast<size_t>(block) * block_channels_; }
+  // Multiplies each block of channels with several tiles before the next block is read.
   void MultiplyLarge(Place& place, int64_t first_block, int64_t last_block,
                      std::byte* scratch) const;
+  size_t FirstChannel(int64_t block) const { return static_cast<size_t>(block) * block_channels_; }
 
   FloatConv2dSpec spec_;
   FloatRow row_;
@@ -68,7 +70,7 @@ class FloatConv2d {
   size_t group_columns_;   // columns of a group's right side, filled up
   size_t block_channels_;  // 0 if all channels are computed together
   bool has_large_filters_;
-  std::vector<ptrdiff_t> neighbours_;  // the pixels of a tile of a pixelwise convolution
+  std::array<ptrdiff_t, kFloatPixels> neighbours_;  // pixels of a tile of a pixelwise convolution
   TapRuns runs_;
   SharedBuffer<float> filters_;
   AlignedBuffer<float> bias_;

@@ -1,5 +1,5 @@
-// Tests the steps of SOFTMAX, LOGISTIC and FULLY_CONNECTED, and of DEPTHWISE_CONV_2D with a
-// multiplier, in shapes that only hosts compute where there is one.
+// Tests the steps of SOFTMAX, LOGISTIC and FULLY_CONNECTED, of DEPTHWISE_CONV_2D with a multiplier,
+// in shapes that only hosts compute where there is one, and of 1x1 CONV_2D.
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -220,7 +220,7 @@ TEST(Conv2dStep, DepthwiseWithMultiplier) {
   }
 }
 
-// Those that widen pixels begin a group of their own, and yet get the pixels that they compute.
+// A 1x1 convolution that widens pixels joins no group, and yet gets the pixels that it computes.
 TEST(Conv2dStep, OfSinglePixels) {
   Random random;
   for (const int64_t filters : {3, 7, 8}) {
