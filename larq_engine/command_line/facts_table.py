@@ -30,7 +30,7 @@ def format_facts(facts: ModelFacts, why_unknown: str = "") -> str:
         kinds = facts.count_kinds(place)
         shown = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
         operators = counted(sum(kinds.values()), "operator")
-        lines.append(f"on this machine the {place} runs {operators}: {shown or 'none'}")
+        lines.append(f"in a host on this machine, the {place} runs {operators}: {shown or 'none'}")
     lines += _reasons(facts)
     if why_unknown:
         lines.append(f"who runs the others is unknown, as the model does not open: {why_unknown}")

@@ -219,8 +219,8 @@ def test_the_table(tmp_path, capsys):
         "inputs: x ?x50x50x40 float32",
         "outputs: z 1x64 float32",
         "bits: the last size counts words of 32 channels",
-        "on this machine the plug-in runs 2 operators: 1 LceQuantize, 1 LceBconv2d",
-        "on this machine the host runs 1 operator: 1 MEAN",
+        "in a host on this machine, the plug-in runs 2 operators: 1 LceQuantize, 1 LceBconv2d",
+        "in a host on this machine, the host runs 1 operator: 1 MEAN",
         "  no operator that the plug-in takes reads its result: 2 MEAN",
         "without a host: the engine runs the model",
         "multiplications of one run: 57.6 M binary, 0 float",
@@ -322,7 +322,7 @@ def test_a_model_that_does_not_open(tmp_path, capsys):
     assert main(["inspect", str(path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.rpartition("  ")[2] for line in lines[2:4]] == ["plug-in", "unknown"]
-    assert "on this machine the plug-in runs 1 operator: 1 LceQuantize" in lines
+    assert "in a host on this machine, the plug-in runs 1 operator: 1 LceQuantize" in lines
     [message] = [line for line in lines if line.startswith("who runs the others is unknown")]
     assert "unresolved custom op: Foreign" in message
 
