@@ -1,7 +1,8 @@
 // Tests that equal packed weights are in memory once for all who use them.
 #include "larq_engine/kernels/common/shared_buffer.h"
 
-#if defined(__unix__)
+// AddressSanitizer may wait in a forked child: see delegate_test.cc.
+#if defined(__unix__) && !defined(__SANITIZE_ADDRESS__)
 #include <sys/wait.h>
 #include <unistd.h>
 #endif
