@@ -298,6 +298,11 @@ _OPEN = {
         TOKENS,
     ),
     "transposed": (lambda: nn.ConvTranspose2d(16, 4, 2, 2), IMAGE),
+    "windows": (
+        lambda: Function(lambda x: x.unfold(-2, 3, 1).permute(0, 2, 1, 3).flatten(2)),
+        TOKENS,
+    ),
+    "windows of both": (lambda: Function(lambda x: x.unfold(2, 3, 2).unfold(3, 2, 2) + 1), IMAGE),
 }
 
 

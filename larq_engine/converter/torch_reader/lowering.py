@@ -14,7 +14,7 @@ from larq_engine.converter.errors import ConversionError
 from larq_engine.converter.graph import Graph, Model, Op, Tensor
 from larq_engine.converter.layer_names import name_tensor
 from larq_engine.converter.torch_reader.exporting import Exported
-from larq_engine.converter.torch_reader.nodes import Node, layer_name
+from larq_engine.converter.torch_reader.nodes import Node, kind, layer_name, shape
 from larq_engine.converter.torch_reader.numbers import (
     pad_by_numbers,
     slice_to_ends,
@@ -102,6 +102,27 @@ def channels_to(tensor: Any, *, last: bool) -> Any:
     return tensor.movedim(1, -1) if last else tensor.movedim(-1, 1)
 
 
+def _unfold(torch: Any, node: Node) -> Any:
+    """Returns Tensor.unfold in operators whose numbers are the same for every batch."""
+    given, dimension, size, step = node.args
+    sizes = shape(given)
+    if not sizes:
+        return node.target
+    axis = dimension % len(sizes)
+    windows = (sizes[axis] - size) // step + 1
+    places = torch.arange(windows)[:, None] * step + torch.arange(size)
+
+    def unfold(x: Any, *_numbers: Any) -> Any:
+        values = x.index_select(axis, places.flatten())
+        return values.unflatten(axis, (windows, size)).movedim(axis + 1, -1)
+
+    return unfold
+
+
+# These make what computes the same as an operator, where litert_torch would lower that less well.
+_OTHER_FORMS = {"aten.unfold.default": _unfold}
+
+
 def _make_whole(torch: Any, graph_module: Any, steps: dict[str, Node], channels_last: bool) -> Any:
     names = {node: name for name, node in steps.items()}
 
@@ -129,7 +150,12 @@ def _make_whole(torch: Any, graph_module: Any, steps: dict[str, Node], channels_
             super().__init__()
             self.graph_module = graph_module
             self.steps = torch.nn.ModuleDict(
-                {name: Step(node.target) for name, node in steps.items()}
+                {
+                    name: Step(_OTHER_FORMS[kind(node)](torch, node))
+                    if kind(node) in _OTHER_FORMS
+                    else Step(node.target)
+                    for name, node in steps.items()
+                }
             )
             for part in (self, self.steps, *self.steps.values()):
                 part.training = False
