@@ -9,6 +9,7 @@ from larq_engine.converter.activations import fused_activation
 from larq_engine.converter.graph import Array, Op, Tensor
 from larq_engine.converter.padding import NO_PADS, SAME, Pads
 from larq_engine.converter.signs import NotBinary, pad_value
+from larq_engine.converter.weights import find_odd_weights
 
 Image = tuple[int, int, int, int]
 
@@ -235,9 +236,9 @@ def _dense(op: Op) -> list[ConvolutionForm] | NotBinary:
         return NotBinary("its weights are shuffled", "convert without optimizations")
     units, depth = weights.shape
     if data is None or not data.elements or data.elements % depth:
-        return NotBinary("its input has an open shape", "give the model a fixed input shape")
+        return _open_input(weights)
     if data.signature is not None and -1 in data.signature[1:]:
-        return NotBinary("its input has an open shape", "give the model a fixed input shape")
+        return _open_input(weights)
     rows = data.elements // depth
     # Rows are in the batch if the data has them there; else they lie along the height.
     batch = data.shape[0] if rows % data.shape[0] == 0 else 1
@@ -261,6 +262,14 @@ def _dense(op: Op) -> list[ConvolutionForm] | NotBinary:
             )
             forms.insert(0, whole)
     return forms
+
+
+def _open_input(weights: Array) -> NotBinary:
+    """Returns the reason of a layer that would be float for its weights' sake with any input."""
+    found = find_odd_weights(weights)
+    if isinstance(found, NotBinary):
+        return found
+    return NotBinary("its input has an open shape", "give the model a fixed input shape")
 
 
 def _dilated(op: Op) -> list[ConvolutionForm] | NotBinary:

@@ -45,6 +45,13 @@ def test_dense_layer_of_an_open_sequence_stays_in_float(net, rng):
     assert converted.reason == "its input has an open shape"
 
 
+def test_the_shape_is_no_reason_where_weights_are_floats(net, rng):
+    x = _open(net, net.input(1, 1, 64), -1, -1, 64)
+    y = net.dense(_open(net, net.sign(x), -1, -1, 64), rng.normal(size=(8, 64)), keepNumDims=True)
+    converted = convert(net.finish(_open(net, y, -1, -1, 8)))
+    assert converted.reason.startswith("its weights ")
+
+
 def test_rows_of_an_open_batch(net, rng):
     x = _open(net, net.input(1, 5, 64), -1, 5, 64)
     s = _open(net, net.sign(x), -1, 5, 64)
