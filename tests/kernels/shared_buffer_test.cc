@@ -1,8 +1,7 @@
 // Tests that equal packed weights are in memory once for all who use them.
 #include "larq_engine/kernels/common/shared_buffer.h"
 
-// AddressSanitizer may wait in a forked child: see delegate_test.cc.
-#if defined(__unix__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__unix__)
 #include <sys/wait.h>
 #include <unistd.h>
 #endif
@@ -159,7 +158,8 @@ TEST(SharedBuffer, ThreadsShareToo) {
   for (std::thread& thread : threads) thread.join();
 }
 
-#if defined(__unix__)
+// AddressSanitizer may wait in a forked child: see delegate_test.cc.
+#if defined(__unix__) && !defined(__SANITIZE_ADDRESS__)
 
 // A forked process can share bytes, whatever other threads did with theirs when it was forked.
 TEST(SharedBuffer, ForkedProcessesNeverWait) {
