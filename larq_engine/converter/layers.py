@@ -265,7 +265,7 @@ def _dense(op: Op) -> list[ConvolutionForm] | NotBinary:
 
 
 def _open_input(weights: Array) -> NotBinary:
-    """Returns the reason of a layer that would be float for its weights' sake with any input."""
+    """Returns the reason of a layer with an open input: its weights, if they are not binary."""
     found = find_odd_weights(weights)
     if isinstance(found, NotBinary):
         return found

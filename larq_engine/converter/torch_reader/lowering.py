@@ -119,8 +119,9 @@ def _unfold(torch: Any, node: Node) -> Any:
     return unfold
 
 
-# These make what computes the same as an operator, where litert_torch would lower that less well.
-_OTHER_FORMS = {"aten.unfold.default": _unfold}
+def _target(torch: Any, node: Node) -> Any:
+    """Returns what computes a node in the form that litert_torch lowers best."""
+    return _unfold(torch, node) if kind(node) == "aten.unfold.default" else node.target
 
 
 def _make_whole(torch: Any, graph_module: Any, steps: dict[str, Node], channels_last: bool) -> Any:
@@ -150,12 +151,7 @@ def _make_whole(torch: Any, graph_module: Any, steps: dict[str, Node], channels_
             super().__init__()
             self.graph_module = graph_module
             self.steps = torch.nn.ModuleDict(
-                {
-                    name: Step(_OTHER_FORMS[kind(node)](torch, node))
-                    if kind(node) in _OTHER_FORMS
-                    else Step(node.target)
-                    for name, node in steps.items()
-                }
+                {name: Step(_target(torch, node)) for name, node in steps.items()}
             )
             for part in (self, self.steps, *self.steps.values()):
                 part.training = False
