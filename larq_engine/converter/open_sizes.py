@@ -4,12 +4,11 @@ Keras 3 writes Flatten and Reshape of an open batch as SHAPE, STRIDED_SLICE, PAC
 Delegates of hosts leave values alone whose shape is computed so, and the engine by itself does not
 compute shapes. A size that depends on the batch is -1 in a RESHAPE if it is the only one.
 
-An open size is computed with as a very large number of its own. As all other numbers are small,
-the result tells which of them is how many times in it.
+An open size is computed with as a very large number of its own. As all other numbers are small, a
+result tells whether it is some times one open size, and which.
 """
 
 from dataclasses import dataclass, field, replace
-from math import prod
 
 import numpy as np
 
@@ -28,6 +27,15 @@ _OF_THE_FIRST = ("EXPAND_DIMS", "REDUCE_PROD", "RESHAPE", "SQUEEZE", "STRIDED_SL
 _INTEGERS = ("INT32", "INT64")
 _SMALL = 2**31  # Integers of 32 bits are smaller.
 
+# Bounds on what a file can make the converter compute. Shapes have far fewer sizes, and large
+# networks a few hundred open ones.
+_MOST_SIZES = 16
+_MOST_OPEN = 1000
+
+_BITS = (
+    62  # A large number has this many bits more than the one before: twice those of a small one.
+)
+
 
 @dataclass
 class _Sizes:
@@ -35,28 +43,36 @@ class _Sizes:
 
     Attributes:
         arrays: They are whole numbers of Python, which do not overflow.
-        sources: For each large number the tensor whose open size it stands for.
+        sources: The tensors whose open sizes the large numbers stand for, in their order.
     """
 
     arrays: dict[Tensor, Array] = field(default_factory=dict)
-    sources: dict[int, Tensor] = field(default_factory=dict)
+    sources: list[Tensor] = field(default_factory=list)
 
-    def of_shape(self, x: Tensor) -> Array:
+    def of_shape(self, x: Tensor) -> Array | None:
         """Returns the shape of a tensor, with new numbers for its open sizes."""
         sizes: list[int] = []
         for size in x.shape if x.signature is None else x.signature:
             if size < 0:
-                size = _SMALL ** (2 * len(self.sources) + 2)
-                self.sources[size] = x
+                if len(self.sources) == _MOST_OPEN:
+                    return None
+                self.sources.append(x)
+                size = 1 << _BITS * len(self.sources)
             sizes.append(size)
         return np.array(sizes, object)
 
     def times_open(self, number: int) -> tuple[int, Tensor] | None:
         """Returns k and a tensor if the number is k times the tensor's open size."""
-        for base, x in self.sources.items():
-            if number % base == 0 and 0 < number // base < _SMALL:
-                return number // base, x
-        return None
+        which = (number.bit_length() - 1) // _BITS
+        times = number >> _BITS * which
+        if which == 0 or times >= _SMALL or times << _BITS * which != number:
+            return None
+        return times, self.sources[which - 1]
+
+    def may_hold(self, numbers: Array) -> bool:
+        """Tells whether the numbers may be small, or some times an open size."""
+        most = _SMALL << _BITS * len(self.sources)
+        return all(abs(number) < most for number in numbers.flat)
 
 
 def close_sizes(graph: Graph) -> None:
@@ -82,6 +98,8 @@ def _compute(op: Op, sizes: _Sizes) -> Array | None:
     x = op.inputs[0] if op.inputs else None
     if x is None or op.output.dtype not in _INTEGERS or op.output.quantization:
         return None
+    if op.output.elements > _MOST_SIZES:
+        return None
     found: Array | None = None
     if op.kind == "SHAPE":
         found = sizes.of_shape(x)
@@ -90,7 +108,9 @@ def _compute(op: Op, sizes: _Sizes) -> Array | None:
     elif op.kind in _OF_THE_FIRST and x in sizes.arrays:
         rest = [None if tensor is None else tensor.data for tensor in op.inputs[1:]]
         found = _evaluate(op, [sizes.arrays[x], *rest])
-    return found if found is not None and found.shape == op.output.shape else None
+    if found is None or found.shape != op.output.shape or not sizes.may_hold(found):
+        return None
+    return found
 
 
 def _evaluate(op: Op, inputs: list[Array | None]) -> Array | None:
@@ -101,7 +121,7 @@ def _evaluate(op: Op, inputs: list[Array | None]) -> Array | None:
 
 
 def _numbers(tensor: Tensor | None, sizes: _Sizes) -> Array | None:
-    if tensor is None or tensor.dtype not in _INTEGERS:
+    if tensor is None or tensor.dtype not in _INTEGERS or tensor.elements > _MOST_SIZES:
         return None
     if tensor.data is None:
         return sizes.arrays.get(tensor)
@@ -116,40 +136,41 @@ def _close(reshape: Op, graph: Graph, sizes: _Sizes) -> Op:
     open size of the input are multiples of one batch, then it always does.
     """
     x, target, output = reshape.inputs[0], reshape.input(1), reshape.output
-    if x is None or target is None or x.signature is None or x.signature.count(-1) != 1:
+    if x is None or target is None or _open_size(x) is None:
         return reshape
     if target not in sizes.arrays or sizes.arrays[target].shape != (len(output.shape),):
         return reshape
     closed: list[int] = []
     for size, of_file in zip(sizes.arrays[target], output.shape, strict=True):
-        closed.append(size)
         if size == -1:
-            closed[-1] = of_file
-        elif size >= _SMALL:
-            found = sizes.times_open(size)
-            if found is None or not _have_one_batch(x, found[1], graph):
-                return reshape
-            times, source = found
-            at = source.signature.index(-1) if source.signature is not None else 0
-            closed[-1] = -1 if times * source.shape[at] == of_file else 0
-    fits = [
-        of_file if size == -1 else size for size, of_file in zip(closed, output.shape, strict=True)
-    ]
-    if (
-        closed.count(-1) != 1
-        or tuple(fits) != output.shape
-        or prod(fits) != x.elements
-        or 0 in fits
-    ):
+            closed.append(of_file)
+        elif size < _SMALL and size == of_file:
+            closed.append(size)
+        elif _is_of_batch(size, of_file, x, graph, sizes):
+            closed.append(-1)
+        else:
+            return reshape
+    if closed.count(-1) != 1 or 0 in output.shape or output.elements != x.elements:
         return reshape
     made = replace(reshape, inputs=[x, lce_ops.constant(np.array(closed, np.int32))])
     graph.replace(reshape, [made])
     return made
 
 
-def _have_one_batch(x: Tensor, other: Tensor, graph: Graph) -> bool:
-    """Tells whether the open sizes of two tensors are multiples of one batch."""
-    if other.signature is None or other.signature.count(-1) != 1:
+def _is_of_batch(size: int, of_file: int, x: Tensor, graph: Graph, sizes: _Sizes) -> bool:
+    """Tells whether a size is `of_file` for the file's batch, and a multiple of the batch of x."""
+    found = sizes.times_open(size)
+    if found is None:
         return False
+    times, source = found
     opened = [size for given in graph.inputs for size in given.signature or () if size < 0]
-    return other is x or len(opened) == 1
+    has_one_batch = source is x or len(opened) == 1
+    one = _open_size(source)
+    return has_one_batch and one is not None and times * one == of_file
+
+
+def _open_size(x: Tensor) -> int | None:
+    """Returns what the file has for the only open size; None if not exactly one is open."""
+    if x.signature is None or x.signature.count(-1) != 1:
+        return None
+    return x.shape[x.signature.index(-1)]

@@ -55,6 +55,11 @@ class Net:
         self._inputs.append(number)
         return Value(number, shape)
 
+    def open(self, value: Value, *signature: int) -> Value:
+        """Leaves the sizes of a value open that are -1 in the signature."""
+        self.builder.graph.tensors[value.number].shapeSignature = np.array(signature, np.int32)
+        return value
+
     def constant(self, array: Any) -> Value:
         data = np.asarray(array)
         if data.dtype == np.float64:

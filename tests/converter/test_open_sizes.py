@@ -4,15 +4,11 @@ import numpy as np
 import pytest
 
 import larq_engine
+from larq_engine.converter import open_sizes
 from larq_engine.converter.errors import ConversionError
 from tests.converter.graphs import Net, Value, convert, signs
 
 SIZES = {"SHAPE", "STRIDED_SLICE", "PACK", "MUL", "REDUCE_PROD", "CONCATENATION"}
-
-
-def open_to(net: Net, value: Value, *signature: int) -> Value:
-    net.builder.graph.tensors[value.number].shapeSignature = np.array(signature, np.int32)
-    return value
 
 
 def shape_of(net: Net, x: Value) -> Value:
@@ -24,17 +20,22 @@ def size(net: Net, shape: Value, axis: int) -> Value:
     return net.op("STRIDED_SLICE", shape, *bounds, shape=(), dtype=np.int32, shrinkAxisMask=1)
 
 
+def slices(net: Net, shape: Value, first: int, last: int, **options: int) -> Value:
+    bounds = (np.array([at], np.int32) for at in (first, last, 1))
+    return net.op("STRIDED_SLICE", shape, *bounds, shape=(last - first,), dtype=np.int32, **options)
+
+
 def pack(net: Net, *sizes: Value | int) -> Value:
     parts = [part if isinstance(part, Value) else np.array(part, np.int32) for part in sizes]
     return net.op("PACK", *parts, shape=(len(parts),), dtype=np.int32, valuesCount=len(parts))
 
 
 def image(net: Net, *signature: int) -> Value:
-    return open_to(net, net.input(*(abs(size) for size in signature)), *signature)
+    return net.open(net.input(*(abs(size) for size in signature)), *signature)
 
 
 def reshape(net: Net, x: Value, target: Value, *signature: int, shape: tuple[int, ...]) -> Value:
-    return open_to(net, net.op("RESHAPE", x, target, shape=shape), *signature)
+    return net.open(net.op("RESHAPE", x, target, shape=shape), *signature)
 
 
 def same_results(content: bytes, *data: np.ndarray) -> list[str]:
@@ -55,7 +56,7 @@ def images(rng, *shape: int) -> list[np.ndarray]:
 def test_flatten(net, rng):
     x = image(net, -1, 4, 4, 2)
     rows = reshape(net, x, pack(net, size(net, shape_of(net, x), 0), 32), -1, 32, shape=(1, 32))
-    content = net.finish(open_to(net, net.dense(rows, signs(rng, 5, 32)), -1, 5))
+    content = net.finish(net.open(net.dense(rows, signs(rng, 5, 32)), -1, 5))
     kinds = same_results(content, *images(rng, 4, 4, 2))
     assert not SIZES & set(kinds)
 
@@ -64,9 +65,9 @@ def test_a_product_of_sizes(net, rng):
     """PyTorch's flatten(1) is written so: the product of all sizes behind the batch."""
     x = image(net, -1, 4, 4, 2)
     shape = shape_of(net, x)
-    bounds = (np.array([at], np.int32) for at in (1, 4, 1))
-    behind = net.op("STRIDED_SLICE", shape, *bounds, shape=(3,), dtype=np.int32)
-    product = net.op("REDUCE_PROD", behind, np.array([0], np.int32), shape=(), dtype=np.int32)
+    product = net.op(
+        "REDUCE_PROD", slices(net, shape, 1, 4), np.array([0], np.int32), shape=(), dtype=np.int32
+    )
     target = pack(net, size(net, shape, 0), product)
     content = net.finish(reshape(net, x, target, -1, 32, shape=(1, 32)))
     assert same_results(content, *images(rng, 4, 4, 2)) == ["RESHAPE"]
@@ -89,23 +90,21 @@ def test_an_open_size_beside_one_that_the_file_infers(net, rng):
 def test_sizes_that_are_known_need_no_operator(net, rng):
     """An image's height and width are known though its batch is open."""
     x = image(net, -1, 4, 6, 2)
-    shape = shape_of(net, x)
-    bounds = (np.array([at], np.int32) for at in (1, 3, 1))
-    sizes = net.op("STRIDED_SLICE", shape, *bounds, shape=(2,), dtype=np.int32)
-    twice = net.op("MUL", sizes, np.array([2, 2], np.int32), shape=(2,), dtype=np.int32)
+    twice = net.op(
+        "MUL",
+        slices(net, shape_of(net, x), 1, 3),
+        np.array([2, 2], np.int32),
+        shape=(2,),
+        dtype=np.int32,
+    )
     y = net.op("RESIZE_NEAREST_NEIGHBOR", x, twice, shape=(1, 8, 12, 2))
-    content = net.finish(open_to(net, y, -1, 8, 12, 2))
+    content = net.finish(net.open(y, -1, 8, 12, 2))
     assert same_results(content, *images(rng, 4, 6, 2)) == ["RESIZE_NEAREST_NEIGHBOR"]
 
 
 def joined(net: Net, *parts: Value | np.ndarray) -> Value:
     count = sum(1 if isinstance(part, np.ndarray) else part.shape[0] for part in parts)
     return net.op("CONCATENATION", *parts, shape=(count,), dtype=np.int32)
-
-
-def slices(net: Net, shape: Value, first: int, last: int, **options: int) -> Value:
-    bounds = (np.array([at], np.int32) for at in (first, last, 1))
-    return net.op("STRIDED_SLICE", shape, *bounds, shape=(last - first,), dtype=np.int32, **options)
 
 
 def as_rows(net: Net, x: Value) -> Value:
@@ -167,19 +166,45 @@ def test_sizes_that_are_clamped_stay(net, rng):
     assert {"SHAPE", "ADD", "PACK"} <= set(converted.kinds)
 
 
+def test_numbers_that_grow_are_given_up(net):
+    """Without a bound the square of the 40th square would have 2**46 bits."""
+    x = image(net, -1, 4)
+    number = size(net, shape_of(net, x), 0)
+    for _ in range(40):
+        number = net.op("MUL", number, number, shape=(), dtype=np.int32)
+    converted = convert(net.finish(reshape(net, x, pack(net, number, 4), -1, 4, shape=(1, 4))))
+    assert converted.kinds.count("MUL") == 40
+
+
+def test_more_open_sizes_than_the_bound_stay(net, rng, monkeypatch):
+    monkeypatch.setattr(open_sizes, "_MOST_OPEN", 2)
+    x = image(net, -1, 4, 2)
+    rows = []
+    for number in range(3):
+        y = net.open(net.op("ADD", x, np.float32(number)), -1, 4, 2)
+        target = pack(net, size(net, shape_of(net, y), 0), 8)
+        rows.append(reshape(net, y, target, -1, 8, shape=(1, 8)))
+    converted = convert(net.finish(*rows))
+    assert converted.kinds.count("SHAPE") == 1
+    [data] = images(rng, 4, 2)[:1]
+    got = larq_engine.Interpreter(converted.content, host="litert").predict(data)
+    for number in range(3):
+        np.testing.assert_array_equal(got[number], data.reshape(1, 8) + np.float32(number))
+
+
 def test_the_batch_of_another_input_stays(net):
     """The file is right for two inputs of one batch only, and fails for others."""
     x, y = image(net, -1, 4, 4, 2), image(net, -1, 3)
     target = pack(net, size(net, shape_of(net, y), 0), 32)
     rows = reshape(net, x, target, -1, 32, shape=(1, 32))
-    converted = convert(net.finish(rows, open_to(net, net.op("RELU", y), -1, 3)))
+    converted = convert(net.finish(rows, net.open(net.op("RELU", y), -1, 3)))
     assert {"SHAPE", "PACK"} <= set(converted.kinds)
 
 
 def test_the_batch_of_another_value_of_the_only_input(net, rng):
     x = image(net, -1, 4, 4, 2)
     target = pack(net, size(net, shape_of(net, x), 0), 32)
-    positive = open_to(net, net.op("RELU", x), -1, 4, 4, 2)
+    positive = net.open(net.op("RELU", x), -1, 4, 4, 2)
     content = net.finish(reshape(net, positive, target, -1, 32, shape=(1, 32)))
     assert same_results(content, *images(rng, 4, 4, 2)) == ["RELU", "RESHAPE"]
 
@@ -207,7 +232,7 @@ def test_indices_that_runtimes_understand_otherwise_stay(net, first, options):
     x = image(net, -1, 4, 6, 2)
     bounds = (np.array([at], np.int32) for at in (first, first + 1, 1))
     number = net.op("STRIDED_SLICE", shape_of(net, x), *bounds, shape=(), dtype=np.int32, **options)
-    converted = convert(net.finish(open_to(net, net.op("RELU", x), -1, 4, 6, 2), number))
+    converted = convert(net.finish(net.open(net.op("RELU", x), -1, 4, 6, 2), number))
     assert "STRIDED_SLICE" in converted.kinds
 
 
@@ -248,7 +273,7 @@ def test_an_open_size_that_is_read_itself_stays(net, rng):
     """It is no shape: the sum of an image's values divided by the number of images."""
     x = image(net, -1, 2)
     images_ = net.op("CAST", size(net, shape_of(net, x), 0), shape=(), inDataType=2)
-    content = net.finish(open_to(net, net.op("DIV", x, images_, shape=(1, 2)), -1, 2))
+    content = net.finish(net.open(net.op("DIV", x, images_, shape=(1, 2)), -1, 2))
     converted = convert(content)
     data = rng.normal(size=(3, 2)).astype(np.float32)
     got = larq_engine.Interpreter(converted.content, host="litert").predict(data)
