@@ -150,6 +150,8 @@ COMPILED_KERNELS = "tests/kernels/cuda/test_compiled_kernels.py"
 OTHER_SYSTEMS = "tests/packaging/test_other_systems.py"
 # Tests that need Chromium.
 BROWSER = ("tests/docs/test_search_from_files.py", "tests/reporting/test_in_browser.py")
+# Tests that need compilers for microcontrollers.
+MICRO = "tests/micro"
 
 
 @dataclass(frozen=True)
@@ -205,7 +207,7 @@ STAGES = (
             [
                 *PYTEST,
                 "--part=rest",
-                *(f"--ignore={path}" for path in (COMPILED_KERNELS, *BROWSER)),
+                *(f"--ignore={path}" for path in (COMPILED_KERNELS, *BROWSER, MICRO)),
             ],
         ),
         (*CPP, *PYTHON, *DOCUMENTS, r"examples/"),
@@ -289,6 +291,17 @@ STAGES = (
         ),
         setup="browser",
         environment={"LARQ_ENGINE_REQUIRE_BROWSER": "1"},
+    ),
+    Stage(
+        "micro",
+        "models exported as C, on emulated microcontrollers",
+        (BUILD, [*PYTEST, MICRO]),
+        (
+            *(r"examples/micro/", r"larq_engine/(exporting|micro)/", r"tests/[^/]*\.py$"),
+            re.escape(MICRO),
+        ),
+        setup="micro",
+        environment={"LARQ_ENGINE_REQUIRE_BOARDS": "1"},
     ),
     Stage(
         "fake-gpu",

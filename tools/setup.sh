@@ -8,6 +8,7 @@
 #   tools/setup.sh fuzzer     base; clang and libFuzzer
 #   tools/setup.sh browser    base; Chromium, for the tests of the report's page
 #   tools/setup.sh speech     base; espeak-ng, which speaks what an example learns, for its tests
+#   tools/setup.sh micro      base; compilers for microcontrollers, and the QEMU that emulates boards
 #   tools/setup.sh emulators  base; the QEMU that shows this machine as an older one
 #   tools/setup.sh cuda       base; NVIDIA's compiler of kernels for GPUs, in .cuda
 #   tools/setup.sh ray        base; Ray in .venv-ray, for the tests of larq_engine.batch in it
@@ -89,6 +90,17 @@ missing_speech() {
 
 missing_emulators() {
   [[ $(uname -m) != x86_64 ]] || command -v qemu-x86_64 >/dev/null || echo qemu-user
+}
+
+missing_micro() {
+  local include='#include <string.h>'
+  command -v arm-none-eabi-gcc >/dev/null || echo gcc-arm-none-eabi
+  arm-none-eabi-gcc -fsyntax-only -x c - <<<"$include" 2>/dev/null || echo libnewlib-arm-none-eabi
+  command -v qemu-system-arm >/dev/null || echo qemu-system-arm
+  command -v riscv64-unknown-elf-gcc >/dev/null || echo gcc-riscv64-unknown-elf
+  riscv64-unknown-elf-gcc --specs=picolibc.specs -fsyntax-only -x c - <<<"$include" 2>/dev/null ||
+    echo picolibc-riscv64-unknown-elf
+  command -v qemu-system-riscv32 >/dev/null || echo qemu-system-misc
 }
 
 missing_cross_compilers() {
@@ -185,6 +197,11 @@ browser() {
 speech() {
   base
   install_packages missing_speech
+}
+
+micro() {
+  base
+  install_packages missing_micro
 }
 
 emulators() {
@@ -449,6 +466,6 @@ arm64() {
 }
 
 case ${1:-} in
-  base | keras | hosts | torch | fuzzer | browser | speech | emulators | cuda | ray | docs | peers | cross | zig | windows | arm64) "$1" ;;
-  *) fail "expected base, keras, hosts, torch, fuzzer, browser, speech, emulators, cuda, ray, docs, peers, cross, zig, windows or arm64, got '${1:-}'" ;;
+  base | keras | hosts | torch | fuzzer | browser | speech | micro | emulators | cuda | ray | docs | peers | cross | zig | windows | arm64) "$1" ;;
+  *) fail "expected base, keras, hosts, torch, fuzzer, browser, speech, micro, emulators, cuda, ray, docs, peers, cross, zig, windows or arm64, got '${1:-}'" ;;
 esac

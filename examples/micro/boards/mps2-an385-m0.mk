@@ -1,0 +1,11 @@
+# Cortex-M0 without floats, in the place of the Cortex-M3, which runs the same instructions
+COMPILER := arm-none-eabi-gcc
+ARCHITECTURE := -mthumb -mcpu=cortex-m0 -mfloat-abi=soft
+START := arm_start.c
+EMULATOR := qemu-system-arm -M mps2-an385
+BOOT_START := 0x0
+FLASH_START := 0x40
+FLASH_BYTES := 0x3fffc0
+RAM_START := 0x20000000
+RAM_BYTES := 0x400000
+STACK_BYTES := 0x10000
