@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-TARGETS = ("arm", "xcore")
+TARGETS = ("arm", "microcontroller", "xcore")
 COMPATIBILITIES = ("larq_engine", "lce")
 
 _SIGNS_OF_ZERO = {"error": None, "+1": 1.0, "-1": -1.0}
@@ -80,6 +80,11 @@ class Options:
     def for_xcore(self) -> bool:
         """Tells whether the file is for XMOS's tools, without zero padding and pooled bits."""
         return self.target == "xcore"
+
+    @property
+    def for_integers(self) -> bool:
+        """Tells whether the file is for chips that compute with integers alone, if they can."""
+        return self.target == "microcontroller"
 
     @property
     def for_lce(self) -> bool:

@@ -63,7 +63,7 @@ def test_known_targets(target: str) -> None:
 
 def test_an_unknown_target() -> None:
     model, _ = build("sequential")
-    with pytest.raises(ValueError, match='`target` to be "arm" or "xcore", but got \'x86\''):
+    with pytest.raises(ValueError, match="but got 'x86'"):
         larq_engine.convert_keras_model(model, target="x86")
 
 

@@ -40,10 +40,15 @@ _PRODUCTS_A_VALUE = 40
 
 @dataclass(frozen=True)
 class Ends:
-    """The ends of a graph that are int8 in its file."""
+    """The ends of a graph that are int8 in its file, and whether all between them is, if it can be.
+
+    Chips without floats need the latter. There results are rounded to the nearest before a sign,
+    unless nothing but signs reads them.
+    """
 
     inputs: bool = False
     outputs: bool = False
+    everything: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,8 @@ class _Finder:
         }
 
     def find(self) -> Islands:
+        if self._ends.everything:
+            return Islands(self._inside, self._reasons, self._read_by_signs_alone(self._signed()))
         # The loop ends because each step only removes operators.
         while self._leave(self._misplaced()) or self._leave(self._small()):
             pass
@@ -150,6 +157,29 @@ class _Finder:
             if form is not None and form.moves:
                 waiting += [*values(op), *op.outputs]
         return signed
+
+    def _read_by_signs_alone(self, signed: set[Tensor]) -> set[Tensor]:
+        """Returns the tensors that can be rounded down: all that makes and reads them allows it."""
+
+        def keeps(op: Op) -> bool:
+            return op in self._inside and is_moving(op) and all(t in left for t in op.outputs)
+
+        def is_moving(op: Op) -> bool:
+            form = int8_form(op)
+            return form is not None and form.moves
+
+        def stays(tensor: Tensor) -> bool:
+            op = tensor.producer
+            if op is None or self._is_output(tensor):
+                return False
+            if not all(takes_sign(reader) or keeps(reader) for reader in tensor.consumers):
+                return False
+            return is_layer(op) or (is_moving(op) and all(t in left for t in values(op)))
+
+        left = set(signed)
+        while gone := {tensor for tensor in left if not stays(tensor)}:
+            left -= gone
+        return left
 
     def _small(self) -> dict[Op, str]:
         found: dict[Op, str] = {}

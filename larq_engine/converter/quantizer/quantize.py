@@ -34,7 +34,11 @@ class Quantizer:
         input_type, output_type = options.file_types
         self._model = model
         self._samples = Samples(options.representative_dataset, model)
-        self._ends = Ends(inputs=input_type == "int8", outputs=output_type == "int8")
+        self._ends = Ends(
+            inputs=input_type == "int8",
+            outputs=output_type == "int8",
+            everything=options.for_integers,
+        )
         self._limit = options.max_output_error
         self._options = options
         self._progress = progress
