@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         strip_lcedequantize_ops,
     )
     from larq_engine.converter.report import ConversionReport
+    from larq_engine.micro.api import ExportedC, export_c
     from larq_engine.placing.api import place
     from larq_engine.profiling.profiler import profile
     from larq_engine.profiling.result import ProfileResult
@@ -46,6 +47,7 @@ _ON_DEMAND = {
     "ConversionError": "converter.errors",
     "ConversionReport": "converter.report",
     "ConvertedModel": "converter.converted_model",
+    "ExportedC": "micro.api",
     "ProfileResult": "profiling.result",
     "conversion_report": "converter.api",
     "convert_keras_model": "converter.api",
@@ -53,6 +55,7 @@ _ON_DEMAND = {
     "convert_saved_model": "converter.api",
     "convert_tflite": "converter.api",
     "convert_torch": "converter.api",
+    "export_c": "micro.api",
     "export_weights": "converter.exported_weights",
     "modify_integer_quantized_model_io_type": "converter.io_types",
     "place": "placing.api",
@@ -65,6 +68,7 @@ __all__ = [
     "ConversionError",
     "ConversionReport",
     "ConvertedModel",
+    "ExportedC",
     "Interpreter",
     "ProfileResult",
     "__version__",
@@ -77,6 +81,7 @@ __all__ = [
     "convert_torch",
     "delegate_path",
     "environment",
+    "export_c",
     "export_weights",
     "load_delegate",
     "modify_integer_quantized_model_io_type",

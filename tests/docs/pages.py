@@ -172,6 +172,11 @@ QUICK = [
         last_lines="assert set(np.unique(weights)) == {-1, 1}",
     ),
     Snippet(
+        *("docs/microcontrollers.md", 0),
+        _EXAMPLE,
+        last_lines="assert open('net/net.h').read().count('net_run') == 1",
+    ),
+    Snippet(
         *("CONTRIBUTING.md", 0),
         first_lines="import numpy as np\n"
         "from tests.converter.graphs import Net, convert_and_compare, edges, signs",
@@ -196,6 +201,12 @@ KERAS = [
         *("docs/int8.md", 0),
         first_lines=_LARQ + _MODEL + "import larq_engine, numpy as np\n"
         "images = np.random.rand(20, 1, 32, 32, 3).astype('float32')",
+    ),
+    Snippet(
+        *("docs/microcontrollers.md", 1),
+        first_lines=_LARQ + _MODEL + "import larq_engine, numpy as np\n"
+        "images = np.random.rand(20, 32, 32, 3).astype('float32')",
+        last_lines="assert larq_engine.export_c(converted).arena_bytes > 0",
     ),
     Snippet(
         "docs/moving_from_larq.md", 0, _LARQ + _MODEL + "model.save_weights('larq_weights.h5')"

@@ -1,0 +1,133 @@
+"""Exports a model as a folder of C: `export_c`."""
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from larq_engine.converter import schema
+from larq_engine.micro.arena import live_bytes, place, plan_lifetimes
+from larq_engine.micro.c_code import CCode
+from larq_engine.micro.folder import folder_files
+from larq_engine.micro.lowering import make_plan
+from larq_engine.micro.plan import Plan
+from larq_engine.micro.report import describe
+from larq_engine.python.model_file import ModelSource, read_model
+from larq_engine.python.whole_files import write_files
+
+_KERNELS = Path(__file__).with_name("c")
+_INCLUDE = re.compile(r'^#include "(le_\w+\.h)"$', re.MULTILINE)
+_PREFIX = re.compile(r"[a-z_][a-z0-9_]*", re.IGNORECASE)
+# Names that C or the written code has already.
+_TAKEN = re.compile(
+    "auto|break|case|char|const|continue|default|do|double|else|enum|extern|float|for|goto|if|"
+    "inline|int|long|register|restrict|return|short|signed|sizeof|static|struct|switch|typedef|"
+    "union|unsigned|void|volatile|while|main|memcpy|memset|arena|memory|input.*|output.*|le_.*",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class ExportedC:
+    """The files of a folder, and what they need of a chip.
+
+    Attributes:
+        files: Content of each file by its name.
+        arena_bytes: Memory that a run works in.
+        flash_bytes: Weights and other constants; the kernels' code comes on top.
+        report: A table of the steps, as text.
+    """
+
+    files: dict[str, bytes]
+    arena_bytes: int
+    flash_bytes: int
+    report: str
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Writes all files, or none; makes the folder if it is not there.
+
+        Raises:
+            OSError: It fails; the error names the file.
+        """
+        path = Path(folder)
+        is_new = not path.exists()
+        path.mkdir(exist_ok=True)
+        try:
+            write_files({path / name: content for name, content in self.files.items()})
+        except BaseException:
+            if is_new:
+                path.rmdir()
+            raise
+
+    def __repr__(self) -> str:
+        return (
+            f"<ExportedC of {len(self.files)} files, {self.flash_bytes} bytes of constants, "
+            f"{self.arena_bytes} of memory>"
+        )
+
+
+def export_c(model: ModelSource, *, prefix: str = "model", arena: int | None = None) -> ExportedC:
+    """Returns a model as C99 for microcontrollers: no heap, no library, integers where it can.
+
+    Args:
+        model: The content of a .tflite file, or its path.
+        prefix: Begins all names that the program sees: `model_run`, `MODEL_ARENA_BYTES`.
+        arena: The most bytes of memory that a run may work in.
+
+    Raises:
+        ValueError: An operator has no kernel in C, the arena is too small, or C cannot have the
+            prefix.
+        FileNotFoundError: There is no such file.
+    """
+    _check_prefix(prefix)
+    content = read_model(model)
+    graphs = schema.read(content).graphs
+    plan = make_plan(graphs[0])
+    plan_lifetimes(plan)
+    size = place(plan)
+    _check_arena(plan, size, arena)
+    from larq_engine import __version__
+
+    code = CCode(plan, prefix, size, content, __version__)
+    flash = sum(step.flash for step in plan.steps)
+    texts = {
+        f"{prefix}.h": code.header(),
+        f"{prefix}.c": code.source(),
+        **folder_files(plan, prefix, size, flash, __version__),
+    }
+    files = {name: text.encode() for name, text in texts.items()}
+    files |= {name: (_KERNELS / name).read_bytes() for name in _with_includes(code.headers)}
+    return ExportedC(files, size, flash, describe(plan, size, flash))
+
+
+def _check_prefix(prefix: str) -> None:
+    if not _PREFIX.fullmatch(prefix) or _TAKEN.fullmatch(prefix):
+        raise ValueError(
+            f"prefix: expected a name that C can have and that is not taken, such as 'model', got "
+            f"{prefix!r}; take letters, digits and underscores"
+        )
+
+
+def _check_arena(plan: Plan, size: int, limit: int | None) -> None:
+    if limit is None or size <= limit:
+        return
+    live = live_bytes(plan)
+    number = max(range(len(live)), key=live.__getitem__)
+    step = plan.steps[number]
+    raise ValueError(
+        f"arena: expected at most {limit} bytes, got {size}: {step.kind} of the layer "
+        f"'{step.layer}' needs {live[number]} at once, for what it reads and writes and what later "
+        "layers still read; take a smaller image, fewer channels there, or a chip with more memory"
+    )
+
+
+def _with_includes(headers: list[str]) -> list[str]:
+    """Returns the headers and all that they include."""
+    found: dict[str, None] = {}
+    todo = list(headers)
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found[name] = None
+            todo += _INCLUDE.findall((_KERNELS / name).read_text(encoding="utf-8"))
+    return sorted(found)

@@ -1,0 +1,29 @@
+"""The table of an exported model: what each step takes of flash and memory."""
+
+from larq_engine.micro.arena import live_bytes
+from larq_engine.micro.plan import Plan
+from larq_engine.python.text_table import align_columns, printable
+
+_COLUMNS = ("step", "operator", "layer", "kernel", "flash, bytes", "arena, bytes")
+_NUMBERS = ("step", "flash, bytes", "arena, bytes")
+
+
+def describe(plan: Plan, arena: int, flash: int) -> str:
+    """Returns the table, and the sums below it."""
+    rows = [
+        (
+            str(number),
+            step.kind,
+            step.layer,
+            step.instance.name if step.instance is not None else step.function,
+            str(step.flash),
+            str(live),
+        )
+        for number, (step, live) in enumerate(zip(plan.steps, live_bytes(plan), strict=True))
+    ]
+    lines = align_columns(_COLUMNS, rows, _NUMBERS)
+    sums = (
+        f"{flash} bytes of constants in flash, {arena} bytes of memory for a run (arena); inputs "
+        "and outputs are the program's own"
+    )
+    return "\n".join([*lines, "", printable(sums)])

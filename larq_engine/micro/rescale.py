@@ -1,0 +1,166 @@
+"""Finds whole numbers that round sums to int8 exactly as the engine's floats do.
+
+The engine multiplies a sum by a float and rounds. That is a rising or falling function of the sum,
+so the sums at which its result changes say all about it. Factors are taken only if they change the
+result at the same sums, for all that a layer can have. Where none do, the chip computes what the
+floats compute (c/le_rescale_float.h).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from larq_engine.micro.plan import Array
+
+# Returns the results of sums [channels, any] of int64.
+Function = Callable[[Array], Array]
+
+_MOST_32 = 2**31 - 1
+_MOST_64 = 2**62
+
+# Halvings of the range of slopes, after which they are as exact as multipliers of 31 bits.
+_SEARCHES = 60
+
+
+@dataclass(frozen=True)
+class Factors:
+    """Makes a result of a sum of each channel; `kernel` is the function that does."""
+
+    kernel: str
+    c_type: str
+    # Structs as le_rescale.h has them, one a channel.
+    values: Array
+    shift: int = 0
+
+    @property
+    def headers(self) -> tuple[str, ...]:
+        is_float = self.kernel in ("le_rescale_even", "le_rescale_away")
+        return ("le_rescale_float.h",) if is_float else ("le_rescale.h",)
+
+
+@dataclass(frozen=True)
+class Sums:
+    """The sums of a layer: of each channel the lowest and the highest, and the engine's results.
+
+    Results are limited to `results` after the arithmetic, so nothing outside matters. They are
+    round(float(sum) * multiplier + addend) + zero_point; `to_even` says where halves go.
+    """
+
+    function: Function
+    lowest: Array
+    highest: Array
+    results: tuple[int, int]
+    multiplier: Array
+    addend: Array
+    to_even: bool
+
+
+def fit(sums: Sums, *, narrow: bool = True) -> Factors:
+    """Returns the cheapest factors that are exact; in 32 bits only if `narrow`."""
+    changes = _Changes(sums)
+    slopes = _find_slopes(changes, sums.multiplier)
+    if narrow:
+        for shift in _narrow_shifts(changes, slopes):
+            multiplier, addend, fits = _with_shifts(
+                changes, slopes, np.full(slopes.shape, shift), _MOST_32
+            )
+            if fits.all():
+                values = np.stack([multiplier, addend], axis=1).astype(np.int32)
+                return Factors("le_rescale32", "le_factor32", values, shift)
+    _, exponents = np.frexp(slopes)
+    shifts = np.clip(30 - exponents, 1, 60).astype(np.int64)
+    multiplier, addend, fits = _with_shifts(changes, slopes, shifts, _MOST_64)
+    kernel = "le_rescale64"
+    if not fits.all():
+        # The other channels have the bits of floats there, and no shift.
+        kernel = "le_rescale_even" if sums.to_even else "le_rescale_away"
+        multiplier = np.where(fits, multiplier, sums.multiplier.astype("<f4").view("<i4"))
+        addend = np.where(fits, addend, sums.addend.astype("<f4").view("<u4"))
+        shifts = np.where(fits, shifts, 0)
+    rows = zip(addend, multiplier, shifts, strict=True)
+    kinds = [("addend", "<i8"), ("multiplier", "<i4"), ("shift", "<i4")]
+    values = np.array([tuple(int(value) for value in row) for row in rows], kinds)
+    return Factors(kernel, "le_factor64", values)
+
+
+class _Changes:
+    """The sums at which results change: from `sums[c, n]` on a result is `above[n]` or more.
+
+    Of a falling function the sums' signs are turned.
+    """
+
+    def __init__(self, sums: Sums) -> None:
+        lowest, highest = sums.lowest.astype(np.int64), sums.highest.astype(np.int64)
+        ends = sums.function(np.stack([lowest, highest], axis=1))
+        falls = ends[:, 1] < ends[:, 0]
+        self.sign = np.where(falls, -1, 1)[:, None]
+        low = np.where(falls, -highest, lowest)[:, None]
+        high = np.where(falls, -lowest, highest)[:, None]
+        self.above = np.arange(sums.results[0] + 1, sums.results[1] + 1)[None, :]
+        first = np.repeat(low, self.above.size, 1)
+        last = np.repeat(high + 1, self.above.size, 1)
+        while np.any(first < last):
+            middle = (first + last) // 2
+            reached = sums.function(self.sign * np.minimum(middle, high)) >= self.above
+            reached |= middle > high
+            is_open = first < last
+            first = np.where(is_open & ~reached, middle + 1, first)
+            last = np.where(is_open & reached, middle, last)
+        self.sums = last
+        self.are_reached = last <= high  # some sum has such a result
+        self.are_missed = last > low  # some sum has a smaller one
+        self.most = np.maximum(np.abs(lowest), np.abs(highest))
+
+    def addends(self, slopes: Array, goals: Array, step: float) -> tuple[Array, Array]:
+        """Returns the least and the greatest addends with which slopes change results rightly."""
+        least = np.where(self.are_reached, goals - slopes * self.sums, -_MOST_64)
+        most = np.where(self.are_missed, goals - step - slopes * (self.sums - 1), _MOST_64)
+        return least.max(axis=1, initial=-_MOST_64), most.min(axis=1, initial=_MOST_64)
+
+
+def _find_slopes(changes: _Changes, multiplier: Array) -> Array:
+    """Returns the slope of each channel that leaves most room for the addend.
+
+    That room is a concave function of the slope, so a search by thirds finds its greatest value.
+    """
+    slope = np.abs(multiplier.astype(np.float64))
+    # A slope that is wrong by more than this is wrong by a whole sum over all results.
+    reach = slope * np.minimum(0.5, slope / 16 + 2.0**-20)
+    low, high = slope - reach, slope + reach
+
+    def room(slopes: Array) -> Array:
+        least, most = changes.addends(slopes[:, None], changes.above, 0)
+        return np.asarray(most - least)
+
+    for _ in range(_SEARCHES):
+        third = (high - low) / 3
+        is_right = room(low + third) < room(high - third)
+        low = np.where(is_right, low + third, low)
+        high = np.where(is_right, high, high - third)
+    middle = (low + high) / 2
+    return np.where(room(middle) > room(slope), middle, slope)
+
+
+def _narrow_shifts(changes: _Changes, slopes: Array) -> range:
+    """Returns shifts for products of 32 bits, the most precise one first."""
+    largest = max(1.0, float((slopes * changes.most).max()))
+    most = min(30, int(np.floor(np.log2(_MOST_32 / largest))))
+    return range(most, max(0, most - 10), -1)
+
+
+def _with_shifts(
+    changes: _Changes, slopes: Array, shifts: Array, limit: int
+) -> tuple[Array, Array, Array]:
+    """Returns multipliers and addends, and for which channels they are right."""
+    multiplier = np.rint(slopes * 2.0**shifts).astype(np.int64)
+    least, most = changes.addends(multiplier[:, None], changes.above << shifts[:, None], 1)
+    # There is a limit on one side only, or none, where no sum changes the result.
+    addend = np.where(
+        least == -_MOST_64, most, np.where(most == _MOST_64, least, (least >> 1) + (most >> 1))
+    )
+    addend = np.clip(addend, least, np.maximum(least, most))
+    product = multiplier * changes.most
+    fits = (least <= most) & (multiplier <= _MOST_32) & (product <= limit)
+    fits &= np.abs(addend) <= limit - np.minimum(product, limit)
+    return multiplier * changes.sign[:, 0], addend, fits

@@ -1,0 +1,194 @@
+"""The exported folder, its interface, and what is refused."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import larq_engine
+from larq_engine.command_line import main
+from tests.micro import c_model
+from tests.micro.integer_networks import IntegerNetwork
+from tests.model_builder import ABSENT, ModelBuilder, bconv_options, one_op_model
+from tests.oracle import Conv, pack_bits
+
+_SEED = 1  # a network that ends with int8
+
+
+def _model() -> bytes:
+    return IntegerNetwork(_SEED).build(4)
+
+
+def _layer(channels: int) -> bytes:
+    """Returns one binary layer of 8x8 pixels of bits."""
+    builder = ModelBuilder()
+    conv = Conv((1, 8, 8, channels), (3, 3), 32)
+    signs = np.random.default_rng(0).choice([-1, 1], conv.filter_shape)
+    x = builder.tensor((1, 8, 8, channels // 32), np.int32)
+    y = builder.tensor((1, 8, 8, 1), np.int32)
+    threshold = builder.constant(np.full(32, 9 * channels // 2, np.int32))
+    inputs = [x, builder.constant(pack_bits(signs)), ABSENT, ABSENT, threshold]
+    builder.custom("LceBconv2d", inputs, [y], bconv_options(conv))
+    return builder.finish([x], [y])
+
+
+def test_the_facts_of_a_model_and_of_its_folder(tmp_path: Path) -> None:
+    exported = larq_engine.export_c(_layer(64), prefix="net")
+    exported.save(tmp_path / "net")
+    assert {path.name for path in (tmp_path / "net").iterdir()} == set(exported.files)
+    assert exported.flash_bytes == 9 * 2 * 4 * 32 + 4 * 32
+    assert exported.arena_bytes == 9 * 2 * 4  # the words under the filter
+    header = exported.files["net.h"].decode()
+    assert f"#define NET_ARENA_BYTES {exported.arena_bytes}\n" in header
+    assert "#define NET_INPUT_ELEMENTS 128\n" in header
+    assert "void net_run(net_arena* arena, const int32_t* input, int32_t* output);" in header
+    assert "bconv2d_to_bits_18" in exported.report
+
+
+def test_scales_of_bytes_are_constants(tmp_path: Path) -> None:
+    network = IntegerNetwork(_SEED)
+    header = larq_engine.export_c(network.build(4)).files["model.h"].decode()
+    scale = float.hex(network.input.scale)
+    assert f"#define MODEL_INPUT_SCALE {scale}f\n" in header
+    assert f"#define MODEL_INPUT_ZERO_POINT ({network.input.zero_point})\n" in header
+
+
+def test_a_file_is_exported_by_its_path(tmp_path: Path) -> None:
+    path = tmp_path / "model.tflite"
+    path.write_bytes(_model())
+    assert larq_engine.export_c(path).files == larq_engine.export_c(_model()).files
+
+
+def test_equal_weights_are_written_once() -> None:
+    builder = ModelBuilder()
+    x = builder.tensor((1, 8), np.int8, scale=0.1)
+    values = []
+    for scale in (0.1, 0.2):
+        weights = builder.constant(np.arange(64, dtype=np.int8).reshape(8, 8), scale=scale)
+        y = builder.tensor((1, 8), np.int8, scale=0.1)
+        builder.builtin("FULLY_CONNECTED", [x, weights, ABSENT], [y])
+        values.append(y)
+    source = larq_engine.export_c(builder.finish([x], values)).files["model.c"].decode()
+    assert source.count("static const int8_t") == 1
+
+
+def test_two_models_are_in_one_program(tmp_path: Path) -> None:
+    for prefix, channels in (("first", 32), ("second", 64)):
+        larq_engine.export_c(_layer(channels), prefix=prefix).save(tmp_path)
+    (tmp_path / "main.c").write_text(
+        '#include "first.h"\n#include "second.h"\n'
+        "static first_arena a; static second_arena b;\n"
+        "int main(void) { static int32_t x[128], y[64];\n"
+        "  first_run(&a, x, y); second_run(&b, x, y); return 0; }\n"
+    )
+    sources = [str(tmp_path / name) for name in ("main.c", "first.c", "second.c")]
+    program = tmp_path / "program"
+    subprocess.run(["gcc", *c_model.FLAGS, "-o", str(program), *sources], check=True)
+    subprocess.run([str(program)], check=True)
+
+
+def test_an_arena_of_another_model_is_no_argument(tmp_path: Path) -> None:
+    larq_engine.export_c(_layer(32)).save(tmp_path)
+    (tmp_path / "main.c").write_text(
+        '#include "model.h"\n'
+        "static uint32_t small[2];\n"
+        "int main(void) { static int32_t x[64], y[64]; model_run(small, x, y); return 0; }\n"
+    )
+    command = ["gcc", *c_model.FLAGS, "-fsyntax-only", str(tmp_path / "main.c")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode and "model_arena" in done.stderr
+
+
+def test_plain_make_and_cmake_build_it(tmp_path: Path) -> None:
+    larq_engine.export_c(_layer(32), prefix="net").save(tmp_path / "net")
+    make = subprocess.run(["make", "-C", str(tmp_path / "net")], capture_output=True, check=True)
+    assert b"warning" not in make.stderr and (tmp_path / "net" / "libnet.a").is_file()
+    cmake = shutil.which("cmake") or str(Path(".venv/bin/cmake").resolve())
+    for arguments in (["-S", "net", "-B", "built"], ["--build", "built"]):
+        subprocess.run([cmake, *arguments], cwd=tmp_path, capture_output=True, check=True)
+    assert (tmp_path / "built" / "libnet.a").is_file()
+
+
+@pytest.mark.parametrize("compiler", ["gcc -xc++ -std=c++17", "gcc -std=c11", "gcc -std=gnu99"])
+def test_programs_in_other_dialects_include_the_header(compiler: str, tmp_path: Path) -> None:
+    larq_engine.export_c(_layer(32)).save(tmp_path)
+    (tmp_path / "main.c").write_text('#include "model.h"\nint main(void) { return 0; }\n')
+    command = [*compiler.split(), "-Wall", "-Werror", "-fsyntax-only", str(tmp_path / "main.c")]
+    subprocess.run(command, check=True)
+
+
+# ---- Errors --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "prefix", ["", "7up", "a-b", "über", "int", "le_net", "memory", "a b", "a;"]
+)
+def test_names_that_c_cannot_have(prefix: str) -> None:
+    with pytest.raises(ValueError, match="prefix: expected a name that C can have"):
+        larq_engine.export_c(_layer(32), prefix=prefix)
+
+
+def test_an_arena_that_is_too_small() -> None:
+    assert larq_engine.export_c(_layer(64), arena=72).arena_bytes == 72
+    with pytest.raises(ValueError, match="arena: expected at most 71 bytes, got 72: LceBconv2d of"):
+        larq_engine.export_c(_layer(64), arena=71)
+
+
+def test_an_operator_without_a_kernel() -> None:
+    x = {"shape": (1, 4), "dtype": np.int8, "scale": 0.1}
+    content = one_op_model("TILE", x, {**x, "shape": (1, 8)}, ["x", np.array([1, 2], np.int32)])
+    with pytest.raises(ValueError, match="TILE 'y' of the layer 'y': no kernel in C"):
+        larq_engine.export_c(content)
+
+
+def test_names_in_a_file_cannot_leave_a_comment(tmp_path: Path) -> None:
+    builder = ModelBuilder()
+    name = "x */ int f(void) { return 1; } /* \\"
+    x = builder.tensor((1, 4), np.int8, scale=0.1, name=name)
+    y = builder.tensor((1, 4), np.int8, scale=0.1, name=name + "\n#error")
+    builder.builtin("RELU", [x], [y])
+    content = builder.finish([x], [y])
+    values = np.array([[-128, -1, 0, 127]], np.int8)
+    (got,) = c_model.run(content, [values], folder=tmp_path)
+    np.testing.assert_array_equal(got, np.maximum(values, 0))
+    source = (tmp_path / "model.c").read_text()
+    assert "int f(void)" not in source.replace("* / int f(void) { return 1; } / *", "")
+
+
+def test_a_damaged_file() -> None:
+    with pytest.raises(ValueError, match="expected"):
+        larq_engine.export_c(_model()[:-100])
+
+
+# ---- The command ---------------------------------------------------------------------------------
+
+
+def _file(folder: Path, content: bytes) -> str:
+    path = folder / "model.tflite"
+    path.write_bytes(content)
+    return str(path)
+
+
+def test_the_command_writes_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "net"
+    model = _file(tmp_path, _layer(32))
+    assert main(["export-c", model, "-o", str(folder), "--prefix", "net"]) == 0
+    assert (folder / "net.c").is_file()
+    printed = capsys.readouterr().out
+    assert "bconv2d_to_bits_9" in printed and "begin with net.h" in printed
+
+
+def test_errors_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = _file(tmp_path, _layer(32))
+    missing = tmp_path / "no" / "folder"
+    assert main(["export-c", model, "-o", str(missing)]) == 1
+    assert "make it first" in capsys.readouterr().err
+    assert main(["export-c", model, "-o", model]) == 1
+    assert "got something else of that name" in capsys.readouterr().err
+    assert main(["export-c", model, "-o", str(tmp_path / "out"), "--arena", "8"]) == 1
+    assert "expected at most 8 bytes" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(SystemExit):
+        main(["export-c", model, "-o", str(tmp_path / "out"), "--arena", "-1"])

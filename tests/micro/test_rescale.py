@@ -1,0 +1,66 @@
+"""Factors of whole numbers round every sum as floats do."""
+
+import numpy as np
+import pytest
+
+from larq_engine.micro.rescale import Factors, Sums, fit
+
+_MOST = 3000
+
+
+def _sums(multiplier: np.ndarray, addend: np.ndarray, zero: int, most: int) -> Sums:
+    def function(sums: np.ndarray) -> np.ndarray:
+        y = sums.astype(np.float32) * multiplier[:, None] + addend[:, None]
+        return np.rint(np.clip(y, -128 - zero, 127 - zero)).astype(np.int64) + zero
+
+    ends = np.full(multiplier.shape, most, np.int64)
+    return Sums(function, -ends, ends, (-128, 127), multiplier, addend, to_even=True)
+
+
+def _compute(factors: Factors, sums: np.ndarray) -> np.ndarray:
+    """Does what le_rescale.h does, with the limits of its types."""
+    values = factors.values
+    if factors.c_type == "le_factor32":
+        by, add = values[:, :1].astype(np.int64), values[:, 1:].astype(np.int64)
+        product = sums * by
+        assert np.abs(product).max() < 2**31 and np.abs(product + add).max() < 2**31
+        return np.clip((product + add) >> factors.shift, -128, 127)
+    fields = ("multiplier", "addend", "shift")
+    by, add, shift = (values[name][:, None].astype(np.int64) for name in fields)
+    return np.clip((sums * by + add) >> shift, -128, 127)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_every_sum_of_random_scales(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    channels = 16
+    scales = rng.uniform(0.2, 2, channels) * rng.choice([-0.1, 0.05], channels)
+    multiplier = scales.astype(np.float32)
+    addend = rng.normal(0, 30, channels).astype(np.float32)
+    zero = int(rng.integers(-128, 128))
+    sums = _sums(multiplier, addend, zero, _MOST)
+    all_sums = np.tile(np.arange(-_MOST, _MOST + 1), (channels, 1))
+    for narrow in (True, False):
+        factors = fit(sums, narrow=narrow)
+        assert narrow or factors.c_type == "le_factor64"
+        # Some channels fit no whole numbers; most do.
+        fits = np.full(channels, True) if factors.shift else factors.values["shift"] > 0
+        assert np.count_nonzero(fits) >= channels - 2
+        got, expected = _compute(factors, all_sums), sums.function(all_sums)
+        np.testing.assert_array_equal(got[fits], expected[fits])
+
+
+def test_halves_that_go_to_the_even_number_are_left_to_floats() -> None:
+    multiplier = np.array([0.5, 0.3137], np.float32)
+    factors = fit(_sums(multiplier, np.zeros(2, np.float32), 3, _MOST))
+    assert factors.kernel == "le_rescale_even" and factors.headers == ("le_rescale_float.h",)
+    assert factors.values["multiplier"][0] == multiplier.view(np.int32)[0]
+    assert factors.values["shift"].tolist()[0] == 0 < factors.values["shift"][1]
+
+
+def test_a_channel_without_sums_and_one_of_a_constant_result() -> None:
+    multiplier = np.array([0.0, 1e-6, 0.01], np.float32)
+    addend = np.array([5, -7, 500], np.float32)
+    sums = _sums(multiplier, addend, 0, _MOST)
+    all_sums = np.tile(np.arange(-_MOST, _MOST + 1), (3, 1))
+    np.testing.assert_array_equal(_compute(fit(sums), all_sums), sums.function(all_sums))
