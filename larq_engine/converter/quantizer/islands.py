@@ -79,7 +79,11 @@ class _Finder:
         self._reasons = {op: reason for op in graph.ops if (reason := _no_form(op))}
         self._reasons.update(in_float)
         self._inside = {
-            op for op in graph.ops if op not in self._reasons and int8_form(op) is not None
+            op
+            for op in graph.ops
+            if op not in self._reasons
+            and int8_form(op) is not None
+            and any(tensor.dtype == "FLOAT32" for tensor in op.outputs)
         }
 
     def find(self) -> Islands:

@@ -93,3 +93,18 @@ def test_signs_stay_where_nothing_else_reads_their_values(rng, samples, residual
     sign = next(op for op in graph.ops if op.kind == "LceQuantize")
     assert sign.inputs[0] is stem.output
     assert share < (0.05 if residual else 0.02)
+
+
+def test_bits_that_are_moved_stay_bits(rng, samples):
+    """A binary dense layer reads all bits of an image as one row."""
+    net = Net()
+    x = net.input(1, _SIZE, _SIZE, 3)
+    stem = net.conv(x, _weights(rng, _CHANNELS, 3, 3, 3), _weights(rng, _CHANNELS))
+    y = net.conv(net.sign(stem), signs(rng, _CHANNELS, 3, 3, _CHANNELS))
+    z = net.conv(net.sign(y), signs(rng, _CHANNELS, 3, 3, _CHANNELS))
+    depth = int(np.prod(z.shape))
+    row = net.sign(net.reshape(z, 1, depth))
+    content = net.finish(net.dense(row, signs(rng, 10, depth)))
+    graph = schema.read(_convert(content, samples, "microcontroller")).graphs[0]
+    assert {op.output.dtype for op in graph.ops if op.kind == "RESHAPE"} <= {"INT32", "INT8"}
+    assert len([op for op in graph.ops if op.kind == "LceBconv2d"]) == 3
