@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from larq_engine.converter import schema
-from larq_engine.micro.arena import live_bytes, place, plan_lifetimes
+from larq_engine.micro.arena import live_bytes, plan_memory
 from larq_engine.micro.c_code import CCode
 from larq_engine.micro.folder import folder_files
 from larq_engine.micro.lowering import make_plan
@@ -82,9 +82,7 @@ def export_c(model: ModelSource, *, prefix: str = "model", arena: int | None = N
     _check_prefix(prefix)
     content = read_model(model)
     graphs = schema.read(content).graphs
-    plan = make_plan(graphs[0])
-    plan_lifetimes(plan)
-    size = place(plan)
+    plan, size = plan_memory(lambda: make_plan(graphs[0]))
     _check_arena(plan, size, arena)
     from larq_engine import __version__
 

@@ -1,6 +1,7 @@
 """Steps of the operators on bits: LceQuantize, LceDequantize, LceBconv2d and LceBMaxPool2d."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -188,6 +189,9 @@ def _bconv2d(maker: StepMaker, op: Op) -> Step:
     tail = channels % lce_ops.WORD
     minus = pad_value == -1
     taps_words = taps[0] * taps[1] * words
+    # For pads of zeros the kernel keeps the ones of each tap's weights, and the taps outside.
+    has_zeros = has_pads and pad_value == 0 and not has_planes
+    pad_bytes = 2 * taps[0] * taps[1] * (outputs + 1) if has_zeros else 0
     reads_pixels = taps_words == words and not has_pads and (groups == 1 or not has_planes)
     fields = {
         "y": axis(op, (height, out[0]), taps[0], strides[0], dilations[0], pads[0][0]),
@@ -198,7 +202,7 @@ def _bconv2d(maker: StepMaker, op: Op) -> Step:
         "group_outputs": small(op, "channels", outputs // groups),
         "bits_in": bits_in,
         "bits_weights": bits_weights,
-        "pads_are_zeros": int(has_pads and pad_value == 0),
+        "pads_are_zeros": int(has_planes and has_pads and pad_value == 0),
         "reads_pixels": int(reads_pixels),
         "pad_word": 0xFFFFFFFF if minus else 0,
         "last_pad_word": ((1 << tail) - 1 if tail else 0xFFFFFFFF) if minus else 0,
@@ -216,70 +220,83 @@ def _bconv2d(maker: StepMaker, op: Op) -> Step:
         constants=[
             Constant("weights", "uint32_t", np.ascontiguousarray(planes, "<i4").view("<u4"))
         ],
-        scratch=None if reads_pixels else Memory(4 * taps_words * bits_in),
+        scratch=None if reads_pixels else Memory(4 * taps_words * bits_in + pad_bytes),
     )
-    end, kind, rescale = _end(op, step, depth, fields)
+    end, to = _end(op, step, depth, fields)
     step.structs = [
         Struct("layer", "le_bconv2d", fields),
         Struct("end", "le_bconv2d_end", end),
     ]
-    step.instance = _instance(kind, rescale, taps_words, has_planes=has_planes)
+    step.instance = _instance(to, taps_words, has_planes=has_planes, has_zeros=has_zeros)
     scratch = step.scratch if step.scratch is not None else "NULL"
     step.arguments = [Reference("layer"), Reference("end"), step.reads[0], step.writes[0], scratch]
     return step
 
 
-def _instance(kind: str, rescale: str, words: int, *, has_planes: bool) -> Instance:
-    """Returns the kernel for an output and a number of words under a filter; 0 is any number."""
-    is_special = 0 < words <= _MOST_SPECIAL_WORDS and not has_planes
-    count = (
-        str(words)
-        if is_special
-        else ("(uint32_t)layer->y.taps * layer->x.taps * layer->group_words")
-    )
+@dataclass(frozen=True)
+class _To:
+    """The output of a layer, as constants of its kernel."""
+
+    kind: str  # LE_TO_BITS and the like
+    has_limits: bool = False
+    rescale: str = "NULL"
+
+    @property
+    def name(self) -> str:
+        words = [self.kind.removeprefix("LE_TO_").lower()]
+        words += ["limited"] if self.has_limits else []
+        words += (
+            [self.rescale.removeprefix("le_rescale").strip("_")] if self.rescale != "NULL" else []
+        )
+        return "_".join(words)
+
+
+def _instance(to: _To, words: int, *, has_planes: bool, has_zeros: bool) -> Instance:
+    """Returns the kernel for an output and a number of words under a filter."""
+    is_special = words <= _MOST_SPECIAL_WORDS and not has_planes
     counting = count_network(words) if is_special else None
+    any_words = "(uint32_t)layer->y.taps * layer->x.taps * layer->group_words"
     text = (
         "LE_KERNEL void {name}(const le_bconv2d* layer, const le_bconv2d_end* end, "
         "const uint32_t* in, void* out,\n    uint32_t* scratch) {{\n"
-        f"  le_bconv2d_run(layer, end, in, out, scratch, {count},\n"
+        f"  le_bconv2d_run(layer, end, in, out, scratch, {words if is_special else any_words},\n"
         f"                 {counting.name if counting else 'le_differences'}, {int(has_planes)}, "
-        f"{kind}, {rescale});\n"
+        f"{int(has_zeros)}, {to.kind}, {int(to.has_limits)}, {to.rescale});\n"
         "}}\n"
     )
-    what = kind.removeprefix("LE_TO_").lower()
-    if kind == "LE_TO_INT8":
-        what += "_" + rescale.removeprefix("le_rescale").strip("_")
     size = "planes" if has_planes else words if is_special else "any"
-    return Instance(f"bconv2d_to_{what}_{size}", text, (counting,) if counting else ())
+    zeros = "_zeros" if has_zeros else ""
+    return Instance(f"bconv2d_to_{to.name}_{size}{zeros}", text, (counting,) if counting else ())
 
 
-def _end(op: Op, step: Step, depth: int, fields: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
-    """Returns the fields of le_bconv2d_end, the kind of output, and the form of factors."""
+def _end(op: Op, step: Step, depth: int, fields: dict[str, Any]) -> tuple[dict[str, Any], _To]:
+    """Returns the fields of le_bconv2d_end, and the kind of output."""
     y = op.output
     if y.dtype == "INT32":
         threshold = np.clip(_of_channels(op, 4).astype(np.int64), -1, depth)
         step.constants.append(Constant("thresholds", "int32_t", (2 * threshold).astype(np.int32)))
-        return {"twice_threshold": Reference("thresholds")}, "LE_TO_BITS", "NULL"
+        return {"twice_threshold": Reference("thresholds")}, _To("LE_TO_BITS")
     multiplier, bias = (_of_channels(op, n).astype(np.float32) for n in (2, 3))
     limits = range_of(option(op, "fused_activation_function"))
     if limits is None:
         raise unsupported(op, "its fused activation has no kernel in C")
-    low, high = (
-        -depth if limits[0] is None else limits[0],
-        depth if limits[1] is None else limits[1],
-    )
-    fields["lowest"], fields["highest"] = low, high
+    low = -depth if limits[0] is None else limits[0]
+    high = depth if limits[1] is None else limits[1]
+    has_limits = (low, high) != (-depth, depth)
+    if has_limits:
+        fields["lowest"], fields["highest"] = low, high
     if y.dtype == "FLOAT32":
         step.constants += [
             Constant("multipliers", "float", multiplier),
             Constant("biases", "float", bias),
         ]
         references = {"multiplier": Reference("multipliers"), "bias": Reference("biases")}
-        return references, "LE_TO_FLOAT", "NULL"
+        return references, _To("LE_TO_FLOAT", has_limits)
     if y.dtype != "INT8":
         raise unsupported(op, f"expected an output of bits, int8 or float32, got {y.dtype}")
     factors, zero = _factors(op, multiplier, bias, (low, high))
-    return {"int8": end_fields(step, factors, zero, (-128, 127))}, "LE_TO_INT8", factors.kernel
+    end = end_fields(step, factors, zero, (-128, 127))
+    return {"int8": end}, _To("LE_TO_INT8", has_limits, factors.kernel)
 
 
 class _PadOptions(Mapping[str, int]):
@@ -324,8 +341,9 @@ def _factors(op: Op, multiplier: Array, bias: Array, dots: tuple[int, int]) -> t
         return np.asarray(rounded.astype(np.int64) + zero)
 
     ends = np.tile(np.array(dots, np.int64), (by.size, 1))
-    sums = Sums(function, ends[:, 0], ends[:, 1], (-128, 127), by, add, to_even=False)
-    return fit(sums), zero
+    results = (-128, 127)
+    sums = Sums(function, ends[:, 0], ends[:, 1], results, by, add, to_even=False, zero_point=zero)
+    return fit(op, sums), zero
 
 
 KERNELS = {

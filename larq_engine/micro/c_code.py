@@ -204,6 +204,12 @@ def _values(constant: Constant) -> str:
             f"{{{_wide(row['addend'])}, {_integer(row['multiplier'])}, {row['shift']}}}"
             for row in values
         ]
+    elif constant.c_type == "le_factor_float":
+        texts = [
+            f"{{{_wide(row['addend'])}, {_integer(row['multiplier'])}, {row['shift']}, "
+            f"{row['float_multiplier']:#010x}u, {row['float_addend']:#010x}u}}"
+            for row in values
+        ]
     elif constant.c_type == "le_factor32":
         texts = [f"{{{_integer(int(a))}, {_integer(int(b))}}}" for a, b in values]
     else:

@@ -51,7 +51,17 @@ def end_of(
         return rounded(values, multiplier[:, None], *limits, zero)
 
     factors = fit(
-        Sums(function, lowest, highest, limits, multiplier, np.zeros_like(multiplier), to_even=True)
+        op,
+        Sums(
+            function,
+            lowest,
+            highest,
+            limits,
+            multiplier,
+            np.zeros_like(multiplier),
+            to_even=True,
+            zero_point=zero,
+        ),
     )
     return end_fields(step, factors, zero, limits), factors.kernel
 

@@ -71,7 +71,7 @@ def _mean(maker: StepMaker, op: Op) -> Step:
 
     ends = np.array([count * (-128 - zero)]), np.array([count * (127 - zero)])
     added = np.array([y_zero], np.float32)
-    factors = fit(Sums(function, *ends, (-128, 127), multiplier, added, to_even=True))
+    factors = fit(op, Sums(function, *ends, (-128, 127), multiplier, added, to_even=True))
     source, target = maker.memory(x), maker.memory(y)
     step = Step(
         kind=op.kind,
@@ -172,7 +172,8 @@ def _product_fields(
     ends = corners.min(keepdims=True)[0], corners.max(keepdims=True)[0]
     none = np.zeros_like(multiplier)
     # The kernel of products has no room for factors of 32 bits.
-    factors = fit(Sums(function, *ends, limits, multiplier, none, to_even=True), narrow=False)
+    sums = Sums(function, *ends, limits, multiplier, none, to_even=True, zero_point=y_zero)
+    factors = fit(op, sums, narrow=False)
     fields = {
         "zero_a": a_zero,
         "zero_b": b_zero,

@@ -3,7 +3,7 @@
 The engine multiplies a sum by a float and rounds. That is a rising or falling function of the sum,
 so the sums at which its result changes say all about it. Factors are taken only if they change the
 result at the same sums, for all that a layer can have. Where none do, the chip computes what the
-floats compute (c/le_rescale_float.h).
+floats compute, where a result is next to a half (c/le_rescale_float.h).
 """
 
 from collections.abc import Callable
@@ -11,7 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from larq_engine.converter.graph import Op
 from larq_engine.micro.plan import Array
+from larq_engine.micro.step_maker import unsupported
 
 # Returns the results of sums [channels, any] of int64.
 Function = Callable[[Array], Array]
@@ -35,7 +37,7 @@ class Factors:
 
     @property
     def headers(self) -> tuple[str, ...]:
-        is_float = self.kernel in ("le_rescale_even", "le_rescale_away")
+        is_float = self.c_type == "le_factor_float"
         return ("le_rescale_float.h",) if is_float else ("le_rescale.h",)
 
 
@@ -54,11 +56,22 @@ class Sums:
     multiplier: Array
     addend: Array
     to_even: bool
+    zero_point: int = 0
 
 
-def fit(sums: Sums, *, narrow: bool = True) -> Factors:
-    """Returns the cheapest factors that are exact; in 32 bits only if `narrow`."""
+# Results before they are limited must fit in 32 bits.
+_MOST_RESULT = 2.0**30
+
+
+def fit(op: Op, sums: Sums, *, narrow: bool = True) -> Factors:
+    """Returns the cheapest factors that are exact; in 32 bits only if `narrow`.
+
+    Raises:
+        ValueError: Sums of the operator are too large for its scales.
+    """
     changes = _Changes(sums)
+    if np.any(np.abs(sums.multiplier.astype(np.float64)) * changes.most > _MOST_RESULT):
+        raise unsupported(op, "its results are far beyond int8; its scales do not fit its weights")
     slopes = _find_slopes(changes, sums.multiplier)
     if narrow:
         for shift in _narrow_shifts(changes, slopes):
@@ -67,21 +80,46 @@ def fit(sums: Sums, *, narrow: bool = True) -> Factors:
             )
             if fits.all():
                 values = np.stack([multiplier, addend], axis=1).astype(np.int32)
-                return Factors("le_rescale32", "le_factor32", values, shift)
+                kernel = "le_rescale32" + ("_byte" if sums.results == (-128, 127) else "")
+                return Factors(kernel, "le_factor32", values, shift)
     _, exponents = np.frexp(slopes)
     shifts = np.clip(30 - exponents, 1, 60).astype(np.int64)
     multiplier, addend, fits = _with_shifts(changes, slopes, shifts, _MOST_64)
-    kernel = "le_rescale64"
-    if not fits.all():
-        # The other channels have the bits of floats there, and no shift.
-        kernel = "le_rescale_even" if sums.to_even else "le_rescale_away"
-        multiplier = np.where(fits, multiplier, sums.multiplier.astype("<f4").view("<i4"))
-        addend = np.where(fits, addend, sums.addend.astype("<f4").view("<u4"))
-        shifts = np.where(fits, shifts, 0)
-    rows = zip(addend, multiplier, shifts, strict=True)
-    kinds = [("addend", "<i8"), ("multiplier", "<i4"), ("shift", "<i4")]
-    values = np.array([tuple(int(value) for value in row) for row in rows], kinds)
-    return Factors(kernel, "le_factor64", values)
+    if fits.all():
+        values = _structs(_FIELDS, addend, multiplier, shifts)
+        return Factors("le_rescale64", "le_factor64", values)
+    return _with_floats(sums)
+
+
+_FIELDS = (("addend", "<i8"), ("multiplier", "<i4"), ("shift", "<i4"))
+_FLOAT_FIELDS = (*_FIELDS, ("float_multiplier", "<u4"), ("float_addend", "<u4"))
+
+# Whole numbers next to floats: a float has 24 bits, and a product of 31 and these fits in 64. The
+# kernel looks at 16 bits of the fraction, and any sum is right to 15 bits with the greatest shift.
+_FLOAT_BITS = 30
+_LEAST_SHIFT, _MOST_SHIFT = 16, 45
+_FAR = 2.0**15
+
+
+def _with_floats(sums: Sums) -> Factors:
+    """Returns the floats themselves, and whole numbers that are right but next to a half."""
+    _, exponents = np.frexp(sums.multiplier.astype(np.float64))
+    shifts = np.clip(_FLOAT_BITS - exponents, _LEAST_SHIFT, _MOST_SHIFT).astype(np.int64)
+    multiplier = np.rint(np.ldexp(sums.multiplier.astype(np.float64), shifts)).astype(np.int64)
+    halves = np.int64(1) << (shifts - 1)
+    # Sums that end beyond all results may end less far beyond.
+    offset = np.clip(sums.addend.astype(np.float64) + sums.zero_point, -_FAR, _FAR)
+    addend = np.rint(np.ldexp(offset, shifts)).astype(np.int64) + halves
+    floats = [array.astype("<f4").view("<u4") for array in (sums.multiplier, sums.addend)]
+    kernel = "le_rescale_even" if sums.to_even else "le_rescale_away"
+    return Factors(
+        kernel, "le_factor_float", _structs(_FLOAT_FIELDS, addend, multiplier, shifts, *floats)
+    )
+
+
+def _structs(fields: tuple[tuple[str, str], ...], *columns: Array) -> Array:
+    rows = zip(*columns, strict=True)
+    return np.array([tuple(int(value) for value in row) for row in rows], list(fields))
 
 
 class _Changes:

@@ -38,7 +38,7 @@ def _assert_equal(got: list[np.ndarray], expected: list[np.ndarray]) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    count = {"seed": 60, "checked_seed": 20, "board_seed": 3}
+    count = {"seed": 30, "checked_seed": 8, "board_seed": 2}
     for name in count.keys() & set(metafunc.fixturenames):
         seeds = samples.choose(metafunc.config, range(_NETWORKS), count[name])
         metafunc.parametrize(name, seeds)

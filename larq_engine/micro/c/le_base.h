@@ -31,10 +31,12 @@
 #define LE_INLINE static inline __attribute__((always_inline, unused))
 #define LE_KERNEL static __attribute__((noinline, unused))
 #define LE_UNROLL _Pragma("GCC unroll 32")
+#define LE_UNROLL_TWICE _Pragma("GCC unroll 2")
 #else
 #define LE_INLINE static inline
 #define LE_KERNEL static
 #define LE_UNROLL
+#define LE_UNROLL_TWICE
 #endif
 
 /* Chips that count the ones of a word with one or two instructions. */
@@ -46,6 +48,12 @@
 #if !defined(LE_PLAIN) && defined(__ARM_FEATURE_SIMD32)
 #include <arm_acle.h>
 #define LE_HAS_DSP 1
+#endif
+
+/* The vectors of Cortex-M55 and M85 (Helium), of four words. */
+#if !defined(LE_PLAIN) && defined(__ARM_FEATURE_MVE)
+#include <arm_mve.h>
+#define LE_HAS_HELIUM 1
 #endif
 
 LE_INLINE int32_t le_clamp(int32_t value, int32_t lowest, int32_t highest) {

@@ -26,22 +26,34 @@ LE_INLINE le_number le_read_float(uint32_t bits) {
   return number;
 }
 
+/* Returns the zeros above the highest one of a number that is not 0. */
+LE_INLINE int32_t le_leading_zeros(uint32_t word) {
+#if defined(__ARM_FEATURE_CLZ) || defined(__riscv_zbb) || (!defined(__arm__) && !defined(__riscv))
+  return __builtin_clz(word);
+#else
+  int32_t zeros = 0;
+  for (int32_t half = 16; half > 0; half /= 2) {
+    if (word >> (32 - half) == 0) {
+      zeros += half;
+      word <<= half;
+    }
+  }
+  return zeros;
+#endif
+}
+
 /* Rounds mantissa * 2^exponent. Its lowest bit is 1 if anything was cut off below it. */
 LE_KERNEL uint32_t le_round_float(uint32_t sign, uint64_t mantissa, int32_t exponent) {
   if (mantissa == 0) return sign;
-  while (mantissa >= (uint64_t)LE_HIDDEN_BIT << 3) {
-    mantissa = (mantissa >> 1) | (mantissa & 1);
-    ++exponent;
-  }
-  while (mantissa < (uint64_t)LE_HIDDEN_BIT << 2) {
-    mantissa <<= 1;
-    --exponent;
-  }
-  /* Two bits are below the last one that stays. */
-  uint32_t rounded = (uint32_t)(mantissa >> 2);
-  const uint32_t below = (uint32_t)mantissa & 3u;
-  if (below > 2 || (below == 2 && (rounded & 1))) ++rounded;
-  exponent += 2;
+  const uint32_t high = (uint32_t)(mantissa >> 32);
+  const int32_t zeros = high ? le_leading_zeros(high) : 32 + le_leading_zeros((uint32_t)mantissa);
+  mantissa <<= zeros;
+  /* The highest 24 bits stay; of those below, the highest one is a half. */
+  uint32_t rounded = (uint32_t)(mantissa >> 40);
+  const uint32_t half = (uint32_t)(mantissa >> 39) & 1;
+  const uint32_t below_half = (mantissa << 25) != 0;
+  if (half && (below_half || (rounded & 1))) ++rounded;
+  exponent += 40 - zeros;
   if (rounded == LE_HIDDEN_BIT << 1) {
     rounded >>= 1;
     ++exponent;

@@ -40,6 +40,12 @@ LE_INLINE int8_t le_rescale32(const le_int8_end* end, int32_t sum, uint32_t chan
   return (int8_t)le_clamp(value, end->lowest, end->highest);
 }
 
+/* The same for results without limits of their own: chips clamp to a byte with one instruction. */
+LE_INLINE int8_t le_rescale32_byte(const le_int8_end* end, int32_t sum, uint32_t channel) {
+  const le_factor32* by = (const le_factor32*)end->factors + channel;
+  return (int8_t)le_clamp((sum * by->multiplier + by->addend) >> end->shift, -128, 127);
+}
+
 LE_INLINE int8_t le_rescale64(const le_int8_end* end, int32_t sum, uint32_t channel) {
   const le_factor64* by = (const le_factor64*)end->factors + channel;
   const int64_t value = ((int64_t)sum * by->multiplier + by->addend) >> by->shift;

@@ -1,20 +1,41 @@
 /* Turns sums of integers into int8 values in layers of which no whole numbers fit some channels:
- * results that lie in the middle between two numbers, or sums with more bits than a float. There a
- * factor has no shift but the bits of two floats, and floats are computed as the engine does. */
+ * results that lie in the middle between two numbers, or sums with more bits than a float. Whole
+ * numbers say what the result is, and only next to the middle are floats computed, as the engine
+ * does. */
 #ifndef LE_RESCALE_FLOAT_H
 #define LE_RESCALE_FLOAT_H
 
 #include "le_float_bits.h"
 #include "le_rescale.h"
 
+typedef struct {
+  int64_t addend; /* with the half */
+  int32_t multiplier;
+  int32_t shift;
+  uint32_t float_multiplier; /* bits of floats */
+  uint32_t float_addend;
+} le_factor_float;
+
+/* Results this near to a change are left to floats, in units of 2^-16. Float products below 256 are
+ * wrong by 1 at most, and so are their sums and what they are made of. */
+#define LE_NEAR 16u
+
+LE_KERNEL int32_t le_round_as_float(const le_factor_float* by, int32_t sum, int halves_go_to_even) {
+  uint32_t value = le_multiply_floats(le_float_of(sum), by->float_multiplier);
+  if (by->float_addend) value = le_add_floats(value, by->float_addend);
+  return le_nearest_whole(value, halves_go_to_even);
+}
+
 LE_INLINE int8_t le_rescale_mixed(const le_int8_end* end, int32_t sum, uint32_t channel,
                                   int halves_go_to_even) {
-  const le_factor64* by = (const le_factor64*)end->factors + channel;
-  if (by->shift) return le_rescale64(end, sum, channel);
-  uint32_t value = le_multiply_floats(le_float_of(sum), (uint32_t)by->multiplier);
-  if (by->addend) value = le_add_floats(value, (uint32_t)by->addend);
-  const int32_t whole = le_nearest_whole(value, halves_go_to_even) + end->zero_point;
-  return (int8_t)le_clamp(whole, end->lowest, end->highest);
+  const le_factor_float* by = (const le_factor_float*)end->factors + channel;
+  const int64_t product = (int64_t)sum * by->multiplier + by->addend;
+  const uint32_t fraction = (uint32_t)(product >> (by->shift - 16)) & 0xffffu;
+  int32_t value = (int32_t)(product >> by->shift);
+  if (((fraction + LE_NEAR) & 0xffffu) < 2 * LE_NEAR) {
+    value = le_round_as_float(by, sum, halves_go_to_even) + end->zero_point;
+  }
+  return (int8_t)le_clamp(value, end->lowest, end->highest);
 }
 
 LE_KERNEL int8_t le_rescale_even(const le_int8_end* end, int32_t sum, uint32_t channel) {
