@@ -34,6 +34,7 @@ class Board:
 
 BOARDS = {
     "m0": Board("microbit"),
+    "m0_large": Board("mps2-an385-m0"),
     "m3": Board("mps2-an385"),
     "m4": Board("mps2-an386"),
     "m7": Board("mps2-an500"),

@@ -64,12 +64,3 @@ def test_networks_on_boards(board_seed: int, board: str, tmp_path: Path) -> None
     assert outcome.run.stack <= _MOST_STACK
     # Chips without floats would call a library for them.
     assert boards.floats_in(boards.model_object(outcome.program)) == []
-
-
-def test_networks_in_the_instructions_of_cortex_m0(board_seed: int, tmp_path: Path) -> None:
-    """A Cortex-M3 runs them as well; the emulated M0 has no memory for them."""
-    boards.require()
-    content, inputs, expected = _network(board_seed)
-    outcome = board_model.run_on("m3", content, inputs, tmp_path, ["-mcpu=cortex-m0"])
-    _assert_equal(outcome.outputs, expected)
-    assert boards.floats_in(boards.model_object(outcome.program)) == []

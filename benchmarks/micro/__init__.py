@@ -1,0 +1,1 @@
+"""Counts what exported models take of emulated microcontrollers: `python -m benchmarks.micro`."""
