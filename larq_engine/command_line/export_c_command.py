@@ -39,7 +39,7 @@ def add_parser(commands: Any) -> None:
 
 def _bytes(text: str) -> int:
     if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(f"expected a number of bytes, got {text}")
+        raise argparse.ArgumentTypeError(f"expected a number of bytes, such as 16384, got {text}")
     return int(text)
 
 

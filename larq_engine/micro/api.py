@@ -17,14 +17,21 @@ from larq_engine.python.whole_files import write_files
 
 _KERNELS = Path(__file__).with_name("c")
 _INCLUDE = re.compile(r'^#include "(le_\w+\.h)"$', re.MULTILINE)
-_PREFIX = re.compile(r"[a-z_][a-z0-9_]*", re.IGNORECASE)
-# Names that C or the written code has already.
+# A name that C, C++ and Arduino can have.
+_PREFIX = re.compile(r"[a-z][a-z0-9_]{0,62}", re.IGNORECASE)
+
+# Names that C, its headers or the written code have already.
 _TAKEN = re.compile(
     "auto|break|case|char|const|continue|default|do|double|else|enum|extern|float|for|goto|if|"
     "inline|int|long|register|restrict|return|short|signed|sizeof|static|struct|switch|typedef|"
-    "union|unsigned|void|volatile|while|main|memcpy|memset|arena|memory|input.*|output.*|le_.*",
+    "union|unsigned|void|volatile|while|main|memcpy|memset|arena|memory|input.*|output.*|le_.*|"
+    "assert|complex|ctype|errno|fenv|inttypes|iso646|limits|locale|math|setjmp|signal|stdarg|"
+    "stdbool|stddef|stdint|stdio|stdlib|string|tgmath|time|wchar|wctype",
     re.IGNORECASE,
 )
+
+# All files that are written have these words; others of their names are somebody else's.
+_MARK = b"larq_engine"
 
 
 @dataclass(frozen=True)
@@ -47,9 +54,16 @@ class ExportedC:
         """Writes all files, or none; makes the folder if it is not there.
 
         Raises:
+            ValueError: A file of such a name is there already that no export has written.
             OSError: It fails; the error names the file.
         """
         path = Path(folder)
+        for name in self.files:
+            if (path / name).exists() and _MARK not in (path / name).read_bytes():
+                raise ValueError(
+                    f"folder '{path}': expected a folder for this export alone, got one with a "
+                    f"{name} of another origin; choose a new folder"
+                )
         is_new = not path.exists()
         path.mkdir(exist_ok=True)
         try:
@@ -81,8 +95,14 @@ def export_c(model: ModelSource, *, prefix: str = "model", arena: int | None = N
     """
     _check_prefix(prefix)
     content = read_model(model)
-    graphs = schema.read(content).graphs
-    plan, size = plan_memory(lambda: make_plan(graphs[0]))
+    read = schema.read(content)
+    if len(schema.runnable_graphs(read)) > 1:
+        names = ", ".join(f"'{name}'" for name, _ in schema.signature_graphs(read))
+        raise ValueError(
+            f"model: expected one signature, got {names}; convert one of them alone, with "
+            "`signature_keys`"
+        )
+    plan, size = plan_memory(lambda: make_plan(read.graphs[0]))
     _check_arena(plan, size, arena)
     from larq_engine import __version__
 
@@ -99,14 +119,21 @@ def export_c(model: ModelSource, *, prefix: str = "model", arena: int | None = N
 
 
 def _check_prefix(prefix: str) -> None:
-    if not _PREFIX.fullmatch(prefix) or _TAKEN.fullmatch(prefix):
+    if not isinstance(prefix, str) or not _PREFIX.fullmatch(prefix):
         raise ValueError(
-            f"prefix: expected a name that C can have and that is not taken, such as 'model', got "
-            f"{prefix!r}; take letters, digits and underscores"
+            f"prefix: expected a letter, and then up to 62 letters, digits and underscores, got "
+            f"{prefix!r}"
+        )
+    if _TAKEN.fullmatch(prefix):
+        raise ValueError(
+            f"prefix: expected a name that C, its headers and the kernels do not have, got "
+            f"{prefix!r}; choose another, such as 'model'"
         )
 
 
 def _check_arena(plan: Plan, size: int, limit: int | None) -> None:
+    if limit is not None and (not isinstance(limit, int) or limit < 0):
+        raise ValueError(f"arena: expected a number of bytes, such as 16384, got {limit!r}")
     if limit is None or size <= limit:
         return
     live = live_bytes(plan)

@@ -35,8 +35,8 @@ class CCode:
         words = max(1, self._arena // 4)
         lines = [
             f"/* Written by larq_engine {self._version}: do not edit, export the model again. */",
-            f"#ifndef {upper}_H",
-            f"#define {upper}_H",
+            f"#ifndef {prefix}_H_OF_LARQ_ENGINE",
+            f"#define {prefix}_H_OF_LARQ_ENGINE",
             "",
             "#include <stdint.h>",
             "",
@@ -80,7 +80,7 @@ class CCode:
             quantization = port.tensor.quantization
             if port.tensor.dtype in ("INT8", "UINT8") and quantization is not None:
                 zero_point = (quantization.zero_point or (0,))[0]
-                lines.append(f"#define {name}_SCALE {_float(quantization.scale[0])}")
+                lines.append(f"#define {name}_SCALE {_decimal(quantization.scale[0])}")
                 lines.append(f"#define {name}_ZERO_POINT ({zero_point})")
             lines.append("")
         return lines
@@ -244,6 +244,12 @@ def _float(value: Any) -> str:
     if np.isinf(number):
         return "(1.0f / 0.0f)" if number > 0 else "(-1.0f / 0.0f)"
     return f"{number.hex()}f"
+
+
+def _decimal(value: Any) -> str:
+    """Returns a float as C++ reads it too: nine digits are exact."""
+    text = f"{float(np.float32(value)):.9g}"
+    return f"{text}f" if "." in text or "e" in text else f"{text}.0f"
 
 
 def _comment(text: str) -> str:

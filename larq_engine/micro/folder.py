@@ -16,33 +16,35 @@ def folder_files(plan: Plan, prefix: str, arena: int, flash: int, version: str) 
         "CMakeLists.txt": _cmake(prefix),
         "library.json": _platformio(prefix, version),
         "library.properties": _arduino(prefix, version),
-        "idf_component.yml": f'version: "{version}"\ndescription: {_SENTENCE}\n',
+        "idf_component.yml": _esp_idf(version),
         "README.md": _readme(plan, prefix, arena, flash, version),
     }
 
 
 def _makefile(prefix: str) -> str:
     return f"""\
-# Builds lib{prefix}.a: make CC=arm-none-eabi-gcc AR=arm-none-eabi-ar CFLAGS="-O2 FLAGS_OF_THE_CHIP"
+# Written by larq_engine. Builds lib{prefix}.a:
+#   make CC=arm-none-eabi-gcc AR=arm-none-eabi-ar CFLAGS="-O2 FLAGS_OF_THE_CHIP"
 CFLAGS ?= -O2
 
 lib{prefix}.a: {prefix}.o
 \t$(AR) rcs $@ $<
 
-{prefix}.o: {prefix}.c $(wildcard *.h)
+# It is made each time, as another compiler or other flags make another one.
+{prefix}.o: {prefix}.c always
 \t$(CC) -std=c99 $(CFLAGS) -c -o $@ $<
 
 clean:
 \trm -f {prefix}.o lib{prefix}.a
 
-.PHONY: clean
+.PHONY: always clean
 """
 
 
 def _cmake(prefix: str) -> str:
     return f"""\
-# An ESP-IDF component, or a library for any other project: add_subdirectory, then
-# target_link_libraries(program {prefix}).
+# Written by larq_engine. An ESP-IDF component, or a library for any other project:
+# add_subdirectory, then target_link_libraries(program {prefix}).
 if(ESP_PLATFORM)
   idf_component_register(SRCS "{prefix}.c" INCLUDE_DIRS ".")
 else()
@@ -51,7 +53,18 @@ else()
   add_library({prefix} STATIC {prefix}.c)
   target_include_directories({prefix} PUBLIC ${{CMAKE_CURRENT_SOURCE_DIR}})
   set_target_properties({prefix} PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    target_compile_options({prefix} PRIVATE -O2) # four times as fast as without
+  endif()
 endif()
+"""
+
+
+def _esp_idf(version: str) -> str:
+    return f"""\
+# Written by larq_engine.
+version: "{version}"
+description: {_SENTENCE}
 """
 
 
@@ -59,7 +72,8 @@ def _platformio(prefix: str, version: str) -> str:
     facts = {
         "name": prefix,
         "version": version,
-        "description": _SENTENCE,
+        "description": f"{_SENTENCE} Written by larq_engine.",
+        "license": "Apache-2.0",
         "keywords": ["neural network", "binarized"],
         "headers": f"{prefix}.h",
         "frameworks": "*",
@@ -78,7 +92,7 @@ maintainer=larq_engine
 sentence={_SENTENCE}
 paragraph=Written by larq_engine from a .tflite file.
 category=Data Processing
-url=
+url=about:blank
 architectures=*
 includes={prefix}.h
 """
@@ -114,9 +128,10 @@ void classify(void) {{
 {rows}
 Compile `{prefix}.c` as C99 with `-O2` and the compiler's flags for your chip: the kernels take the
 chip's instructions for many small numbers where the compiler says that it has them. With
-`-DLE_PLAIN` they are plain C everywhere, with the same results. `Makefile`, `CMakeLists.txt` (also
-for ESP-IDF), `library.json` (PlatformIO) and `library.properties` (Arduino) say to build systems
-what this is.
+`-DLE_PLAIN` they are plain C everywhere, with the same results. `Makefile`, `CMakeLists.txt` and
+`idf_component.yml` (ESP-IDF), `library.json` (PlatformIO) and `library.properties` (Arduino) say to
+build systems what this is. The kernels are under the Apache License 2.0; whose the weights are,
+their author says.
 """
 
 

@@ -30,6 +30,10 @@ _OF_BYTES: _Kernels = {
 _OF_FLOATS: _Kernels = float_steps.KERNELS
 
 
+# An error names so many operators.
+_MOST_NAMED = 8
+
+
 def make_plan(graph: Graph) -> Plan:
     """Returns the steps of a graph, with the caller's memory for inputs and outputs.
 
@@ -45,11 +49,10 @@ def make_plan(graph: Graph) -> Plan:
     for tensor, name in zip(graph.outputs, _names("output", len(graph.outputs)), strict=True):
         outputs.append((tensor, name))
     _give_outputs(maker, graph, outputs)
-    steps = []
-    for op in graph.ops:
-        if all(tensor is None or tensor.is_constant for tensor in op.inputs):
-            continue  # LceUnpackWeights: the layer that reads it takes the bits
-        steps += _steps(maker, op)
+    # The layer that reads an LceUnpackWeights takes its bits.
+    ops = [op for op in graph.ops if not all(t is None or t.is_constant for t in op.inputs)]
+    _check_kernels(ops)
+    steps = [step for op in ops for step in _steps(maker, op)]
     ports = []
     for tensor, name in outputs:
         memory = maker.memory(tensor)
@@ -70,7 +73,7 @@ def _give_outputs(maker: StepMaker, graph: Graph, outputs: list[tuple[Tensor, st
     for tensor, name in outputs:
         source = tensor
         # A reshape has the memory of what it reads.
-        while source.producer is not None and source.producer.kind in move_steps.VIEWS:
+        while source.producer is not None and move_steps.is_view(source.producer):
             first = source.producer.inputs[0]
             assert first is not None
             source = first
@@ -80,16 +83,38 @@ def _give_outputs(maker: StepMaker, graph: Graph, outputs: list[tuple[Tensor, st
         maker.give(source, name)
 
 
-def _steps(maker: StepMaker, op: Op) -> list[Step]:
+def _tensors(op: Op) -> list[Tensor]:
+    return [tensor for tensor in [*op.inputs, *op.outputs] if tensor is not None]
+
+
+def _has_floats(op: Op) -> bool:
+    return any(tensor.dtype == "FLOAT32" for tensor in _tensors(op))
+
+
+def _kernel(op: Op) -> Callable[[StepMaker, Op], _Made] | None:
     kind = op.known.name if op.custom else op.kind
-    tensors = [tensor for tensor in [*op.inputs, *op.outputs] if tensor is not None]
-    has_floats = any(tensor.dtype == "FLOAT32" for tensor in tensors)
-    kernel = _KERNELS.get(kind) or (_OF_FLOATS if has_floats else _OF_BYTES).get(kind)
-    if kernel is None:
-        types = ", ".join(dict.fromkeys(tensor.dtype.lower() for tensor in tensors))
-        raise unsupported(op, f"no kernel in C computes it (of {types})")
+    return _KERNELS.get(kind) or (_OF_FLOATS if _has_floats(op) else _OF_BYTES).get(kind)
+
+
+def _check_kernels(ops: list[Op]) -> None:
+    """Raises an error that lists all operators without a kernel, not the first one alone."""
+    lacking = [op for op in ops if _kernel(op) is None]
+    if not lacking:
+        return
+    types = ", ".join(dict.fromkeys(tensor.dtype.lower() for tensor in _tensors(lacking[0])))
+    others = [f"{op.kind} of '{name_layer(op)}'" for op in lacking[1:_MOST_NAMED]]
+    more = len(lacking) - 1 - len(others)
+    reason = f"no kernel in C computes it (of {types})"
+    if others:
+        reason += f", nor {', '.join(others)}" + (f" and {more} more" if more > 0 else "")
+    raise unsupported(lacking[0], reason)
+
+
+def _steps(maker: StepMaker, op: Op) -> list[Step]:
+    kernel = _kernel(op)
+    assert kernel is not None, "_check_kernels has seen all operators"
     made = kernel(maker, op)
     steps = made if isinstance(made, list) else [] if made is None else [made]
     for step in steps:
-        step.kind, step.layer = op.kind, name_layer(op)
+        step.kind, step.layer, step.has_floats = op.kind, name_layer(op), _has_floats(op)
     return steps

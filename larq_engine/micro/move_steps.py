@@ -16,10 +16,37 @@ from larq_engine.micro.step_maker import (
 _HEADERS = ("le_move.h",)
 
 # Operators whose output has the bytes of their first input.
-VIEWS = ("RESHAPE", "EXPAND_DIMS", "SQUEEZE")
+_VIEWS = ("RESHAPE", "EXPAND_DIMS", "SQUEEZE")
 
 # Kernels of padding have four dimensions.
 _RANK = 4
+
+
+def is_view(op: Op) -> bool:
+    """Tells whether the output of an operator has the bytes of its first input."""
+    return op.kind in _VIEWS or (op.kind == "TRANSPOSE" and _keeps_order(op))
+
+
+def _keeps_order(op: Op) -> bool:
+    """Tells whether a TRANSPOSE only moves dimensions of one index."""
+    x, order = op.inputs[0], op.input(1)
+    if x is None or order is None or order.data is None or order.data.size != len(x.shape):
+        return False
+    moved = [int(axis) for axis in order.data.reshape(-1)]
+    if sorted(moved) != list(range(len(moved))):
+        return False
+    large = [axis for axis in moved if x.shape[axis] != 1]
+    return large == sorted(large)
+
+
+def _transpose(maker: StepMaker, op: Op) -> Step | None:
+    if not _keeps_order(op):
+        raise unsupported(
+            op,
+            "no kernel in C moves its dimensions (convert_torch and convert_onnx with "
+            "channels_last=True need none at the model's ends)",
+        )
+    return _view(maker, op)
 
 
 def _view(maker: StepMaker, op: Op) -> Step | None:
@@ -155,7 +182,8 @@ def _pad(maker: StepMaker, op: Op) -> Step:
 
 
 KERNELS = {
-    **dict.fromkeys(VIEWS, _view),
+    **dict.fromkeys(_VIEWS, _view),
+    "TRANSPOSE": _transpose,
     "CONCATENATION": _concatenation,
     "SPLIT": _split,
     "SPLIT_V": _split,

@@ -87,6 +87,7 @@ class Step:
     scratch: Memory | None = None
     # The output may be in the memory of this input, if nobody reads it later.
     in_place: Memory | None = None
+    has_floats: bool = False
 
     @property
     def flash(self) -> int:

@@ -5,6 +5,9 @@ from larq_engine.micro.plan import Plan
 from larq_engine.python.text_table import align_columns, printable
 
 _COLUMNS = ("step", "operator", "layer", "kernel", "flash, bytes", "arena, bytes")
+# The line of steps in floats names so many.
+_MOST_NAMED = 4
+
 _NUMBERS = ("step", "flash, bytes", "arena, bytes")
 
 
@@ -26,4 +29,9 @@ def describe(plan: Plan, arena: int, flash: int) -> str:
         f"{flash} bytes of constants in flash, {arena} bytes of memory for a run (arena); inputs "
         "and outputs are the program's own"
     )
-    return "\n".join([*lines, "", printable(sums)])
+    in_floats = [f"{step.kind} of '{step.layer}'" for step in plan.steps if step.has_floats]
+    floats = f"{len(in_floats)} of {len(plan.steps)} steps compute floats"
+    if in_floats:
+        more = ", ..." if len(in_floats) > _MOST_NAMED else ""
+        floats += f": {', '.join(in_floats[:_MOST_NAMED])}{more}"
+    return "\n".join([*lines, "", printable(sums), printable(floats)])

@@ -17,8 +17,8 @@ _MOST = 2**16 - 1
 def unsupported(op: Op, reason: str) -> ValueError:
     """Returns the error for an operator that C kernels do not compute."""
     return ValueError(
-        f"{op.kind} '{op.name}' of the layer '{name_layer(op)}': {reason}; leave it to the program "
-        "before or behind the model, or run the model in larq_engine.Interpreter"
+        f"{op.kind} '{op.name}' of the layer '{name_layer(op)}': {reason}; change the layer, or "
+        "leave it to the program if it is the first or the last one"
     )
 
 
@@ -101,7 +101,9 @@ def one_image(op: Op, tensor: Tensor) -> tuple[int, int, int]:
     """Returns height, width and channels of a tensor of one image."""
     if len(tensor.shape) != 4 or tensor.shape[0] != 1:
         raise unsupported(
-            op, f"expected one image [1, height, width, channels], got shape {list(tensor.shape)}"
+            op,
+            f"expected one image [1, height, width, channels], got shape {list(tensor.shape)} "
+            "(convert the model for a batch of 1)",
         )
     return tensor.shape[1], tensor.shape[2], tensor.shape[3]
 

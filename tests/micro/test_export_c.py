@@ -1,5 +1,6 @@
 """The exported folder, its interface, and what is refused."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -50,8 +51,8 @@ def test_the_facts_of_a_model_and_of_its_folder(tmp_path: Path) -> None:
 def test_scales_of_bytes_are_constants(tmp_path: Path) -> None:
     network = IntegerNetwork(_SEED)
     header = larq_engine.export_c(network.build(4)).files["model.h"].decode()
-    scale = float.hex(network.input.scale)
-    assert f"#define MODEL_INPUT_SCALE {scale}f\n" in header
+    (scale,) = re.findall(r"#define MODEL_INPUT_SCALE (\S+)f\n", header)
+    assert np.float32(scale) == network.input.scale
     assert f"#define MODEL_INPUT_ZERO_POINT ({network.input.zero_point})\n" in header
 
 
@@ -111,23 +112,113 @@ def test_plain_make_and_cmake_build_it(tmp_path: Path) -> None:
     assert (tmp_path / "built" / "libnet.a").is_file()
 
 
-@pytest.mark.parametrize("compiler", ["gcc -xc++ -std=c++17", "gcc -std=c11", "gcc -std=gnu99"])
+_DIALECTS = ("gcc -xc++ -std=c++11", "gcc -xc++ -std=c++17", "gcc -std=c11", "gcc -std=gnu99")
+
+
+@pytest.mark.parametrize("compiler", _DIALECTS)
 def test_programs_in_other_dialects_include_the_header(compiler: str, tmp_path: Path) -> None:
+    larq_engine.export_c(_model()).save(tmp_path)
+    (tmp_path / "main.c").write_text(
+        '#include "model.h"\n'
+        "float scale(void) { return MODEL_INPUT_SCALE * (1 - MODEL_INPUT_ZERO_POINT); }\n"
+    )
+    command = [*compiler.split(), "-Wall", "-Werror", "-pedantic", "-fsyntax-only", "main.c"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+
+
+@pytest.mark.parametrize("flags", [["-xc++"], ["-ffast-math"], ["-ffinite-math-only"]])
+def test_models_say_how_they_must_not_be_compiled(flags: list[str], tmp_path: Path) -> None:
     larq_engine.export_c(_layer(32)).save(tmp_path)
-    (tmp_path / "main.c").write_text('#include "model.h"\nint main(void) { return 0; }\n')
-    command = [*compiler.split(), "-Wall", "-Werror", "-fsyntax-only", str(tmp_path / "main.c")]
-    subprocess.run(command, check=True)
+    command = ["gcc", *flags, "-fsyntax-only", "model.c"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode and "larq_engine: " in done.stderr
 
 
 # ---- Errors --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "prefix", ["", "7up", "a-b", "über", "int", "le_net", "memory", "a b", "a;"]
-)
+_BAD_NAMES = ("", "7up", "a-b", "über", "a b", "a;", "a\n", "_net", "a" * 64, None)
+_TAKEN_NAMES = ("int", "le_net", "memory", "string", "Float")
+
+
+@pytest.mark.parametrize("prefix", _BAD_NAMES)
 def test_names_that_c_cannot_have(prefix: str) -> None:
-    with pytest.raises(ValueError, match="prefix: expected a name that C can have"):
+    with pytest.raises(ValueError, match="prefix: expected a letter, and then up to 62 letters"):
         larq_engine.export_c(_layer(32), prefix=prefix)
+
+
+@pytest.mark.parametrize("prefix", _TAKEN_NAMES)
+def test_names_that_are_taken(prefix: str) -> None:
+    with pytest.raises(ValueError, match="prefix: expected a name that C, its headers"):
+        larq_engine.export_c(_layer(32), prefix=prefix)
+
+
+@pytest.mark.parametrize("arena", [-1, "16k", 1.5])
+def test_no_number_of_bytes(arena: int) -> None:
+    with pytest.raises(ValueError, match="arena: expected a number of bytes"):
+        larq_engine.export_c(_layer(32), arena=arena)
+
+
+def test_files_of_another_origin_stay(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text("all:\n")
+    exported = larq_engine.export_c(_layer(32))
+    with pytest.raises(ValueError, match="got one with a Makefile of another origin"):
+        exported.save(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["Makefile"]
+    exported.save(tmp_path / "new")
+    exported.save(tmp_path / "new")  # its own files are written again
+
+
+def test_a_model_of_several_signatures() -> None:
+    builder = ModelBuilder()
+    x = builder.tensor((1, 4), np.int8, scale=0.1)
+    y = builder.tensor((1, 4), np.int8, scale=0.1)
+    builder.builtin("RELU", [x], [y])
+    builder.signature({"x": x}, {"y": y})
+    other = builder.subgraph()
+    z = other.tensor((1, 4), np.int8, scale=0.1)
+    other.interface([z], [z])
+    content = builder.finish([x], [y])
+    assert larq_engine.export_c(content).arena_bytes == 0
+    signature = builder.model.signatureDefs[0]
+    builder.model.signatureDefs.append(type(signature)())
+    second = builder.model.signatureDefs[1]
+    vars(second).update(vars(signature), signatureKey="second", subgraphIndex=1)
+    second.inputs = second.outputs = []
+    with pytest.raises(ValueError, match="expected one signature, got 'signature_0', 'second'"):
+        larq_engine.export_c(builder.finish([x], [y]))
+
+
+def test_all_operators_without_a_kernel_are_named() -> None:
+    builder = ModelBuilder()
+    x = builder.tensor((1, 4), np.int8, scale=0.1)
+    values = [builder.tensor((1, 4), np.int8, scale=0.1) for _ in range(2)]
+    for source, result in zip([x, *values], values, strict=False):
+        builder.builtin("ELU", [source], [result])
+    with pytest.raises(ValueError, match="no kernel in C computes it") as error:
+        larq_engine.export_c(builder.finish([x], [values[-1]]))
+    assert ", nor ELU of 't2'" in str(error.value)
+
+
+def test_a_transpose_of_dimensions_of_one_index_moves_nothing(tmp_path: Path) -> None:
+    x = {"shape": (1, 1, 3, 4), "dtype": np.int8, "scale": 0.1}
+    values = np.arange(12, dtype=np.int8).reshape(1, 1, 3, 4)
+    for order, shape in (((0, 2, 3, 1), (1, 3, 4, 1)), ((0, 1, 3, 2), (1, 1, 4, 3))):
+        operands = ["x", np.array(order, np.int32)]
+        content = one_op_model("TRANSPOSE", x, {**x, "shape": shape}, operands)
+        if shape[-1] == 1:
+            (got,) = c_model.run(content, [values], folder=tmp_path)
+            np.testing.assert_array_equal(got, values.transpose(order))
+        else:
+            with pytest.raises(ValueError, match="channels_last=True"):
+                larq_engine.export_c(content)
+
+
+def test_the_report_names_steps_of_floats() -> None:
+    assert "\n0 of 1 steps compute floats" in larq_engine.export_c(_layer(32)).report
+    x = {"shape": (1, 4), "dtype": np.float32}
+    report = larq_engine.export_c(one_op_model("RELU", x, x)).report
+    assert "\n1 of 1 steps compute floats: RELU of 'y'" in report
 
 
 def test_an_arena_that_is_too_small() -> None:

@@ -1,3 +1,4 @@
+/* larq_engine; SPDX-License-Identifier: Apache-2.0 */
 /* ARG_MAX and ARG_MIN of int8 values along the middle of three dimensions; of equals, the first. */
 #ifndef LE_ARGMAX_H
 #define LE_ARGMAX_H

@@ -1,3 +1,4 @@
+/* larq_engine; SPDX-License-Identifier: Apache-2.0 */
 /* ARG_MAX and ARG_MIN of floats along the middle of three dimensions; of equals, the first. NaN is
  * found only where all values are NaN. */
 #ifndef LE_ARGMAX_FLOAT_H

@@ -1,3 +1,4 @@
+/* larq_engine; SPDX-License-Identifier: Apache-2.0 */
 /* What all kernels of an exported model share: which instructions the chip has, and small helpers.
  *
  * Everything is C99 without a library: no heap, no files, no recursion; memcpy and memset alone.
@@ -6,11 +7,20 @@
 #ifndef LE_BASE_H
 #define LE_BASE_H
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#ifdef __FAST_MATH__
+#ifdef __cplusplus
+#error "larq_engine: compile this file as C; programs in C++ include the model's header"
+#endif
+
+#if INT_MAX < 2147483647
+#error "larq_engine: this chip's int has fewer than 32 bits, which the kernels need"
+#endif
+
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
 #error "larq_engine: models need exact floats; compile this file without -ffast-math"
 #endif
 

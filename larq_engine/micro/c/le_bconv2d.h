@@ -1,3 +1,4 @@
+/* larq_engine; SPDX-License-Identifier: Apache-2.0 */
 /* LceBconv2d: a binary convolution, to bits, int8 or floats. Values of several bits are planes of
  * bits, of which plane n counts 2^n.
  *

@@ -1,3 +1,4 @@
+/* larq_engine; SPDX-License-Identifier: Apache-2.0 */
 /* Bits of other values: LceQuantize, LceDequantize and LceBMaxPool2d. Bit 0 is +1, bit 1 is -1;
  * channel c of a pixel is bit c % 32 of its word c / 32, and unused bits are 0. */
 #ifndef LE_BITS_H

@@ -1,3 +1,4 @@
+/* larq_engine; SPDX-License-Identifier: Apache-2.0 */
 /* Bits of floats, and floats of bits. */
 #ifndef LE_BITS_FLOAT_H
 #define LE_BITS_FLOAT_H

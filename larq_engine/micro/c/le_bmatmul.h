@@ -1,3 +1,4 @@
+/* larq_engine; SPDX-License-Identifier: Apache-2.0 */
 /* LceBmatmul: products of matrices of bits, both computed when the model runs. */
 #ifndef LE_BMATMUL_H
 #define LE_BMATMUL_H

@@ -1,3 +1,4 @@
+/* larq_engine; SPDX-License-Identifier: Apache-2.0 */
 /* Counts the bits in which two runs of words differ, the inner loop of all binary layers.
  *
  * Chips that count ones do so word by word. All others add words up bit by bit with carry-save

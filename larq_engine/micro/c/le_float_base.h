@@ -1,3 +1,4 @@
+/* larq_engine; SPDX-License-Identifier: Apache-2.0 */
 /* What the kernels of floats share. Each operation rounds by itself, in the order that is written
  * here, because the engine does so on every device: results are the same bits. */
 #ifndef LE_FLOAT_BASE_H

@@ -1,3 +1,4 @@
+/* larq_engine; SPDX-License-Identifier: Apache-2.0 */
 /* Floats as whole numbers: what a float32 unit computes, on chips without one.
  *
  * A float32 is its 32 bits. Results are rounded to the nearest float, halves to even; those below

@@ -1,3 +1,4 @@
+/* larq_engine; SPDX-License-Identifier: Apache-2.0 */
 /* QUANTIZE of floats to bytes, and DEQUANTIZE and CAST of bytes to floats. */
 #ifndef LE_FLOAT_BYTES_H
 #define LE_FLOAT_BYTES_H

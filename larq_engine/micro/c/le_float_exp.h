@@ -1,3 +1,4 @@
+/* larq_engine; SPDX-License-Identifier: Apache-2.0 */
 /* SOFTMAX and LOGISTIC of floats, with an exponential function of their own, so that results do not
  * depend on a library. */
 #ifndef LE_FLOAT_EXP_H

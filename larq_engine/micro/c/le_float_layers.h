@@ -1,3 +1,4 @@
+/* larq_engine; SPDX-License-Identifier: Apache-2.0 */
 /* CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED of floats.
  *
  * A sum begins with 0 and grows in the order of the weights; then comes the bias. Convolutions and

@@ -1,3 +1,4 @@
+/* larq_engine; SPDX-License-Identifier: Apache-2.0 */
 /* MAX_POOL_2D, AVERAGE_POOL_2D and MEAN of floats. Pixels outside of the image do not count. */
 #ifndef LE_FLOAT_POOLS_H
 #define LE_FLOAT_POOLS_H

@@ -1,3 +1,4 @@
+/* larq_engine; SPDX-License-Identifier: Apache-2.0 */
 /* ADD, SUB, MUL, PRELU and RELU of floats, with an activation that limits their results. */
 #ifndef LE_FLOAT_VALUES_H
 #define LE_FLOAT_VALUES_H

@@ -1,3 +1,4 @@
+/* larq_engine; SPDX-License-Identifier: Apache-2.0 */
 /* CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED of int8 values.
  *
  * Sums are those of bytes as they are stored: the exporter has taken the input's zero point out of

@@ -1,3 +1,4 @@
+/* larq_engine; SPDX-License-Identifier: Apache-2.0 */
 /* FULLY_CONNECTED of int8 values with weights that are plus or minus a number: a bit each. Sums are
  * looked up in tables, four inputs at a time. */
 #ifndef LE_INT8_SIGNED_DENSE_H

@@ -1,3 +1,4 @@
+/* larq_engine; SPDX-License-Identifier: Apache-2.0 */
 /* SOFTMAX of int8 values. The engine adds floats up, so this does the same with whole numbers. */
 #ifndef LE_INT8_SOFTMAX_H
 #define LE_INT8_SOFTMAX_H

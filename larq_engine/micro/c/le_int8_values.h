@@ -1,3 +1,4 @@
+/* larq_engine; SPDX-License-Identifier: Apache-2.0 */
 /* Operators on int8 values that have no weights: sums, products, pools, means, tables. */
 #ifndef LE_INT8_VALUES_H
 #define LE_INT8_VALUES_H

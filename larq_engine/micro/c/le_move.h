@@ -1,3 +1,4 @@
+/* larq_engine; SPDX-License-Identifier: Apache-2.0 */
 /* Operators that only move elements, as bytes: joining, splitting, padding, and copies. */
 #ifndef LE_MOVE_H
 #define LE_MOVE_H

@@ -1,3 +1,4 @@
+/* larq_engine; SPDX-License-Identifier: Apache-2.0 */
 /* Turns a sum of integers into an int8 value with whole numbers alone:
  *
  *   q = clamp((sum * multiplier + addend) >> shift)

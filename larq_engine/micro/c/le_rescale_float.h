@@ -1,3 +1,4 @@
+/* larq_engine; SPDX-License-Identifier: Apache-2.0 */
 /* Turns sums of integers into int8 values in layers of which no whole numbers fit some channels:
  * results that lie in the middle between two numbers, or sums with more bits than a float. Whole
  * numbers say what the result is, and only next to the middle are floats computed, as the engine

@@ -1,3 +1,4 @@
+/* larq_engine; SPDX-License-Identifier: Apache-2.0 */
 /* FULLY_CONNECTED of floats with weights that are plus or minus a number: a bit each.
  *
  * The signs of four weights are a number from 0 to 15. For each four inputs a table has the 16 sums
