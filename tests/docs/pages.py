@@ -216,6 +216,13 @@ TORCH = [
     Snippet("README.md", 2, _NETWORK, last_lines=_CHECK_MODEL),
     Snippet("README.md", 3, _NETWORK, _IMAGES_FOR_ONNX, "assert len(scores) == 1"),
     Snippet("docs/from_pytorch.md", 0, _NETWORK),
+    Snippet(
+        *("docs/microcontrollers.md", 2, _NETWORK),
+        first_lines="import larq_engine, numpy as np, torch\nfrom my_network import Network\n"
+        "module = Network().eval()\nexample_inputs = (torch.zeros(1, 3, 32, 32),)\n"
+        "images = np.random.rand(8, 32, 32, 3).astype('float32')",
+        last_lines="assert '0 of' in larq_engine.export_c(converted).report",
+    ),
     Snippet("docs/from_onnx.md", 0, _NETWORK, _IMAGES_FOR_ONNX, "assert len(scores) == 1"),
 ]
 RAY = [
