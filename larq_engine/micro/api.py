@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from larq_engine.converter import schema
+from larq_engine.converter.graph import Graph
 from larq_engine.micro.arena import live_bytes, plan_memory
 from larq_engine.micro.c_code import CCode
 from larq_engine.micro.folder import folder_files
-from larq_engine.micro.lowering import make_plan
+from larq_engine.micro.lowering import check_kernels, make_plan
 from larq_engine.micro.plan import Plan
 from larq_engine.micro.report import describe
+from larq_engine.python.interpreter import Interpreter
 from larq_engine.python.model_file import ModelSource, read_model
 from larq_engine.python.whole_files import write_files
 
@@ -102,7 +104,10 @@ def export_c(model: ModelSource, *, prefix: str = "model", arena: int | None = N
             f"model: expected one signature, got {names}; convert one of them alone, with "
             "`signature_keys`"
         )
-    plan, size = plan_memory(lambda: make_plan(read.graphs[0]))
+    graph = read.graphs[0]
+    check_kernels(graph)
+    _check_with_engine(content)
+    plan, size = plan_memory(lambda: _make_plan(graph))
     _check_arena(plan, size, arena)
     from larq_engine import __version__
 
@@ -116,6 +121,27 @@ def export_c(model: ModelSource, *, prefix: str = "model", arena: int | None = N
     files = {name: text.encode() for name, text in texts.items()}
     files |= {name: (_KERNELS / name).read_bytes() for name in _with_includes(code.headers)}
     return ExportedC(files, size, flash, describe(plan, size, flash))
+
+
+def _check_with_engine(content: bytes) -> None:
+    """Raises an error for what the engine would not compute: it checks all fields of a file."""
+    try:
+        with Interpreter(content, host="none"):
+            pass
+    except ValueError as error:
+        raise ValueError(
+            f"expected a model that the engine runs without a host, whose results C has; {error}"
+        ) from error
+
+
+def _make_plan(graph: Graph) -> Plan:
+    try:
+        return make_plan(graph)
+    except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError) as error:
+        raise ValueError(
+            f"model: expected operators whose inputs and options fit them, got others "
+            f"({type(error).__name__}: {error}); the file is corrupted"
+        ) from error
 
 
 def _check_prefix(prefix: str) -> None:

@@ -3,10 +3,10 @@
 import random
 from collections.abc import Callable, Iterable
 
-from larq_engine.micro.plan import ALIGNMENT, Memory, Plan
+from larq_engine.micro.plan import ALIGNMENT, Memory, Plan, Step
 
-# Orders that are tried where the first ones do not reach the bound. Small models always did.
-_TRIES = 2000
+# Comparisons of two memories in orders that are tried where the first ones do not reach the bound.
+_COMPARISONS = 2_000_000
 _SEED = 1
 
 
@@ -36,8 +36,8 @@ def plan_lifetimes(plan: Plan, *, may_shrink: bool = True) -> None:
             continue
         if target.bytes > source.bytes or (target.bytes < source.bytes and not may_shrink):
             continue
-        _replace(plan, target, source)
-        _set_lifetimes(plan)
+        _replace(plan.steps[number : target.last + 1], target, source)
+        source.last = target.last
 
 
 def _set_lifetimes(plan: Plan) -> None:
@@ -50,11 +50,11 @@ def _set_lifetimes(plan: Plan) -> None:
             memory.last = number
 
 
-def _replace(plan: Plan, old: Memory, new: Memory) -> None:
+def _replace(steps: list[Step], old: Memory, new: Memory) -> None:
     def chosen(memory: Memory) -> Memory:
         return new if memory is old else memory
 
-    for step in plan.steps:
+    for step in steps:
         step.reads = [chosen(memory) for memory in step.reads]
         step.writes = [chosen(memory) for memory in step.writes]
         step.arguments = [
@@ -108,7 +108,7 @@ def _orders(memories: list[Memory]) -> Iterable[list[Memory]]:
     yield sorted(memories, key=lambda m: m.first)
     chance = random.Random(_SEED)
     order = sorted(memories, key=lambda m: -m.bytes)
-    for _ in range(_TRIES):
+    for _ in range(_COMPARISONS // max(1, len(memories)) ** 2):
         changed = list(order)
         for _ in range(1 + chance.randrange(3)):
             a, b = (chance.randrange(len(changed)) for _ in range(2))

@@ -308,6 +308,9 @@ class _PadOptions(Mapping[str, int]):
     def __getitem__(self, key: str) -> int:
         return option(self._op, key)
 
+    def __contains__(self, key: object) -> bool:
+        return key in self._op.options
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._op.options)
 
@@ -343,7 +346,7 @@ def _factors(op: Op, multiplier: Array, bias: Array, dots: tuple[int, int]) -> t
     ends = np.tile(np.array(dots, np.int64), (by.size, 1))
     results = (-128, 127)
     sums = Sums(function, ends[:, 0], ends[:, 1], results, by, add, to_even=False, zero_point=zero)
-    return fit(op, sums), zero
+    return fit(sums), zero
 
 
 KERNELS = {

@@ -121,10 +121,15 @@ class CCode:
                 if self._arena
                 else ["  (void)arena;"]
             ),
+            *(f"  (void){name};" for name in self._unread()),
             *calls,
             "}",
         ]
         return "\n".join(parts) + "\n"
+
+    def _unread(self) -> list[str]:
+        read = {id(memory) for step in self._plan.steps for memory in step.reads}
+        return [p.memory.name for p in self._plan.inputs if id(p.memory) not in read]
 
     def _constants(self, step: Step, number: int, parts: list[str]) -> Iterator[tuple[str, str]]:
         """Adds the constants of a step to the parts; yields roles and names."""
@@ -207,7 +212,8 @@ def _values(constant: Constant) -> str:
     elif constant.c_type == "le_factor_float":
         texts = [
             f"{{{_wide(row['addend'])}, {_integer(row['multiplier'])}, {row['shift']}, "
-            f"{row['float_multiplier']:#010x}u, {row['float_addend']:#010x}u}}"
+            f"{row['float_multiplier']:#010x}u, {row['float_addend']:#010x}u, "
+            f"{row['floats_only']}u}}"
             for row in values
         ]
     elif constant.c_type == "le_factor32":

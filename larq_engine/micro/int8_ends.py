@@ -51,7 +51,6 @@ def end_of(
         return rounded(values, multiplier[:, None], *limits, zero)
 
     factors = fit(
-        op,
         Sums(
             function,
             lowest,

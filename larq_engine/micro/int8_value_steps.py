@@ -23,6 +23,9 @@ from larq_engine.micro.windows import builtin_axes, pair_fields
 
 _HEADERS = ("le_int8_values.h",)
 
+# The sum of so many bytes fits in 32 bits, with any zero point.
+_MOST_SUMMED = 2**31 // 256 - 1
+
 
 def _pool(maker: StepMaker, op: Op) -> Step:
     check_types(op, "INT8")
@@ -33,6 +36,8 @@ def _pool(maker: StepMaker, op: Op) -> Step:
     out = one_image(op, y)
     taps = (op.options.filterHeight, op.options.filterWidth)
     rows, columns, _ = builtin_axes(op, (height, width), out[:2], taps)
+    if height * width > _MOST_SUMMED:
+        raise unsupported(op, f"expected images of at most {_MOST_SUMMED} pixels")
     check_made(op, y, (1, *out[:2], channels))
     low, high = limits_of(op, y)
     fields = {"y": rows, "x": columns, "channels": channels, "lowest": low, "highest": high}
@@ -60,8 +65,8 @@ def _mean(maker: StepMaker, op: Op) -> Step:
     outer = math.prod(x.shape[: axes[0]])
     count = math.prod(x.shape[axes[0] : axes[-1] + 1])
     inner = math.prod(x.shape[axes[-1] + 1 :])
-    if count == 0 or outer * inner != y.elements:
-        raise unsupported(op, f"expected {outer * inner} means, got {y.elements}")
+    if not 0 < count <= _MOST_SUMMED:
+        raise unsupported(op, f"expected means of 1 to {_MOST_SUMMED} values, got {count}")
     (scale, zero), (y_scale, y_zero) = scale_of(op, x), scale_of(op, y)
     multiplier = np.array([scale / y_scale * (np.float32(1) / np.float32(count))], np.float32)
 
@@ -71,7 +76,7 @@ def _mean(maker: StepMaker, op: Op) -> Step:
 
     ends = np.array([count * (-128 - zero)]), np.array([count * (127 - zero)])
     added = np.array([y_zero], np.float32)
-    factors = fit(op, Sums(function, *ends, (-128, 127), multiplier, added, to_even=True))
+    factors = fit(Sums(function, *ends, (-128, 127), multiplier, added, to_even=True))
     source, target = maker.memory(x), maker.memory(y)
     step = Step(
         kind=op.kind,
@@ -173,7 +178,7 @@ def _product_fields(
     none = np.zeros_like(multiplier)
     # The kernel of products has no room for factors of 32 bits.
     sums = Sums(function, *ends, limits, multiplier, none, to_even=True, zero_point=y_zero)
-    factors = fit(op, sums, narrow=False)
+    factors = fit(sums, narrow=False)
     fields = {
         "zero_a": a_zero,
         "zero_b": b_zero,

@@ -14,6 +14,7 @@ from larq_engine.micro import (
     table_steps,
 )
 from larq_engine.micro.plan import Memory, Plan, Port, Step
+from larq_engine.micro.shapes import check_shape
 from larq_engine.micro.step_maker import StepMaker, unsupported
 
 _Made = Step | list[Step] | None
@@ -40,6 +41,8 @@ def make_plan(graph: Graph) -> Plan:
     Raises:
         ValueError: An operator has no kernel in C, or a form that none has.
     """
+    if not graph.inputs or not graph.outputs:
+        raise ValueError("model: expected an input and an output, got none of one")
     maker = StepMaker()
     inputs = [
         Port(tensor.name, tensor, maker.give(tensor, name))
@@ -49,10 +52,7 @@ def make_plan(graph: Graph) -> Plan:
     for tensor, name in zip(graph.outputs, _names("output", len(graph.outputs)), strict=True):
         outputs.append((tensor, name))
     _give_outputs(maker, graph, outputs)
-    # The layer that reads an LceUnpackWeights takes its bits.
-    ops = [op for op in graph.ops if not all(t is None or t.is_constant for t in op.inputs)]
-    _check_kernels(ops)
-    steps = [step for op in ops for step in _steps(maker, op)]
+    steps = [step for op in _ops(graph) for step in _steps(maker, op)]
     ports = []
     for tensor, name in outputs:
         memory = maker.memory(tensor)
@@ -60,7 +60,26 @@ def make_plan(graph: Graph) -> Plan:
             memory = Memory(memory.bytes, name)
             steps.append(move_steps.copy(maker, tensor, memory))
         ports.append(Port(tensor.name, tensor, memory))
-    return Plan(inputs, ports, steps)
+    plan = Plan(inputs, ports, steps)
+    _check_written(plan)
+    return plan
+
+
+def _check_written(plan: Plan) -> None:
+    """Raises an error if a step reads what nothing has written: a constant or a variable."""
+    written = {id(port.memory) for port in plan.inputs}
+    for step in plan.steps:
+        if any(id(memory) not in written for memory in step.reads):
+            raise ValueError(
+                f"{step.kind} of the layer '{step.layer}': expected values that an operator "
+                "computes, got a constant or a variable, which no kernel in C reads there"
+            )
+        written |= {id(memory) for memory in step.writes}
+    for port in plan.outputs:
+        if id(port.memory) not in written:
+            raise ValueError(
+                f"output '{port.name}': expected a value that an operator computes, got a constant"
+            )
 
 
 def _names(role: str, count: int) -> list[str]:
@@ -92,13 +111,19 @@ def _has_floats(op: Op) -> bool:
 
 
 def _kernel(op: Op) -> Callable[[StepMaker, Op], _Made] | None:
-    kind = op.known.name if op.custom else op.kind
-    return _KERNELS.get(kind) or (_OF_FLOATS if _has_floats(op) else _OF_BYTES).get(kind)
+    if op.custom:
+        return bit_steps.KERNELS.get(op.known.name) or _OF_FLOATS.get(op.known.name)
+    return _KERNELS.get(op.kind) or (_OF_FLOATS if _has_floats(op) else _OF_BYTES).get(op.kind)
 
 
-def _check_kernels(ops: list[Op]) -> None:
+def _ops(graph: Graph) -> list[Op]:
+    """Returns the operators that become steps; layers take bits of LceUnpackWeights themselves."""
+    return [op for op in graph.ops if op.known.name != "LceUnpackWeights" or not op.custom]
+
+
+def check_kernels(graph: Graph) -> None:
     """Raises an error that lists all operators without a kernel, not the first one alone."""
-    lacking = [op for op in ops if _kernel(op) is None]
+    lacking = [op for op in _ops(graph) if _kernel(op) is None]
     if not lacking:
         return
     types = ", ".join(dict.fromkeys(tensor.dtype.lower() for tensor in _tensors(lacking[0])))
@@ -112,7 +137,9 @@ def _check_kernels(ops: list[Op]) -> None:
 
 def _steps(maker: StepMaker, op: Op) -> list[Step]:
     kernel = _kernel(op)
-    assert kernel is not None, "_check_kernels has seen all operators"
+    assert kernel is not None, "check_kernels has seen all operators"
+    if not op.custom:
+        check_shape(op)
     made = kernel(maker, op)
     steps = made if isinstance(made, list) else [] if made is None else [made]
     for step in steps:

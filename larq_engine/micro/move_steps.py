@@ -18,12 +18,15 @@ _HEADERS = ("le_move.h",)
 # Operators whose output has the bytes of their first input.
 _VIEWS = ("RESHAPE", "EXPAND_DIMS", "SQUEEZE")
 
-# Kernels of padding have four dimensions.
+# Kernels of padding have elements of up to so many bytes, and four dimensions.
+_MOST_OF_ELEMENT = 4
 _RANK = 4
 
 
 def is_view(op: Op) -> bool:
     """Tells whether the output of an operator has the bytes of its first input."""
+    if op.custom:
+        return False
     return op.kind in _VIEWS or (op.kind == "TRANSPOSE" and _keeps_order(op))
 
 
@@ -152,6 +155,8 @@ def _pad(maker: StepMaker, op: Op) -> Step:
     whole = np.array(x.shape, np.int64) + pads.sum(axis=1)
     check_made(op, y, [int(size) for size in whole])
     size = bytes_of(x) // max(1, x.elements)
+    if size > _MOST_OF_ELEMENT:
+        raise unsupported(op, f"no kernel in C pads {x.dtype}")
     if op.kind == "PADV2":
         value = constant(op, 2).reshape(-1)[:1].tobytes()
         if len(value) != size:

@@ -11,15 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from larq_engine.converter.graph import Op
 from larq_engine.micro.plan import Array
-from larq_engine.micro.step_maker import unsupported
 
 # Returns the results of sums [channels, any] of int64.
 Function = Callable[[Array], Array]
 
 _MOST_32 = 2**31 - 1
 _MOST_64 = 2**62
+
+# The products of results, of up to 8 bits, fit in 64 bits.
+_MOST_SHIFT_OF_RESULTS = 53
 
 # Halvings of the range of slopes, after which they are as exact as multipliers of 31 bits.
 _SEARCHES = 60
@@ -59,19 +60,9 @@ class Sums:
     zero_point: int = 0
 
 
-# Results before they are limited must fit in 32 bits.
-_MOST_RESULT = 2.0**30
-
-
-def fit(op: Op, sums: Sums, *, narrow: bool = True) -> Factors:
-    """Returns the cheapest factors that are exact; in 32 bits only if `narrow`.
-
-    Raises:
-        ValueError: Sums of the operator are too large for its scales.
-    """
+def fit(sums: Sums, *, narrow: bool = True) -> Factors:
+    """Returns the cheapest factors that are exact; in 32 bits only if `narrow`."""
     changes = _Changes(sums)
-    if np.any(np.abs(sums.multiplier.astype(np.float64)) * changes.most > _MOST_RESULT):
-        raise unsupported(op, "its results are far beyond int8; its scales do not fit its weights")
     slopes = _find_slopes(changes, sums.multiplier)
     if narrow:
         for shift in _narrow_shifts(changes, slopes):
@@ -83,7 +74,7 @@ def fit(op: Op, sums: Sums, *, narrow: bool = True) -> Factors:
                 kernel = "le_rescale32" + ("_byte" if sums.results == (-128, 127) else "")
                 return Factors(kernel, "le_factor32", values, shift)
     _, exponents = np.frexp(slopes)
-    shifts = np.clip(30 - exponents, 1, 60).astype(np.int64)
+    shifts = np.clip(30 - exponents, 1, _MOST_SHIFT_OF_RESULTS).astype(np.int64)
     multiplier, addend, fits = _with_shifts(changes, slopes, shifts, _MOST_64)
     if fits.all():
         values = _structs(_FIELDS, addend, multiplier, shifts)
@@ -92,13 +83,20 @@ def fit(op: Op, sums: Sums, *, narrow: bool = True) -> Factors:
 
 
 _FIELDS = (("addend", "<i8"), ("multiplier", "<i4"), ("shift", "<i4"))
-_FLOAT_FIELDS = (*_FIELDS, ("float_multiplier", "<u4"), ("float_addend", "<u4"))
+_FLOAT_FIELDS = (
+    *_FIELDS,
+    ("float_multiplier", "<u4"),
+    ("float_addend", "<u4"),
+    ("floats_only", "<u4"),
+)
 
 # Whole numbers next to floats: a float has 24 bits, and a product of 31 and these fits in 64. The
 # kernel looks at 16 bits of the fraction, and any sum is right to 15 bits with the greatest shift.
 _FLOAT_BITS = 30
 _LEAST_SHIFT, _MOST_SHIFT = 16, 45
-_FAR = 2.0**15
+
+# With more added, a product far beyond int8 may come back into it, with an error of its size.
+_MOST_ADDED = 2.0**9
 
 
 def _with_floats(sums: Sums) -> Factors:
@@ -106,15 +104,14 @@ def _with_floats(sums: Sums) -> Factors:
     _, exponents = np.frexp(sums.multiplier.astype(np.float64))
     shifts = np.clip(_FLOAT_BITS - exponents, _LEAST_SHIFT, _MOST_SHIFT).astype(np.int64)
     multiplier = np.rint(np.ldexp(sums.multiplier.astype(np.float64), shifts)).astype(np.int64)
+    added = sums.addend.astype(np.float64) + sums.zero_point
+    is_much = np.abs(sums.addend) + abs(sums.zero_point) > _MOST_ADDED
     halves = np.int64(1) << (shifts - 1)
-    # Sums that end beyond all results may end less far beyond.
-    offset = np.clip(sums.addend.astype(np.float64) + sums.zero_point, -_FAR, _FAR)
-    addend = np.rint(np.ldexp(offset, shifts)).astype(np.int64) + halves
+    addend = np.rint(np.ldexp(np.where(is_much, 0.0, added), shifts)).astype(np.int64) + halves
     floats = [array.astype("<f4").view("<u4") for array in (sums.multiplier, sums.addend)]
+    columns = (addend, multiplier, shifts, *floats, is_much)
     kernel = "le_rescale_even" if sums.to_even else "le_rescale_away"
-    return Factors(
-        kernel, "le_factor_float", _structs(_FLOAT_FIELDS, addend, multiplier, shifts, *floats)
-    )
+    return Factors(kernel, "le_factor_float", _structs(_FLOAT_FIELDS, *columns))
 
 
 def _structs(fields: tuple[tuple[str, str], ...], *columns: Array) -> Array:

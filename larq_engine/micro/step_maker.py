@@ -8,7 +8,7 @@ from larq_engine.converter import lce_ops
 from larq_engine.converter.graph import NUMPY_TYPES, Array, Op, Quantization, Tensor
 from larq_engine.converter.layer_names import name_layer
 from larq_engine.converter.padding import Pads, same_pads
-from larq_engine.micro.plan import Memory, bytes_of
+from larq_engine.micro.plan import C_TYPES, Memory, bytes_of
 
 # Kernels have sizes of 16 bits.
 _MOST = 2**16 - 1
@@ -30,19 +30,37 @@ class StepMaker:
 
     def give(self, tensor: Tensor, name: str) -> Memory:
         """Makes the caller's memory hold a tensor."""
-        self._memory[tensor] = Memory(bytes_of(tensor), name)
+        self._memory[tensor] = Memory(_checked_bytes(tensor), name)
         return self._memory[tensor]
 
     def memory(self, tensor: Tensor) -> Memory:
         """Returns the memory of a tensor, and makes it if it is a result."""
         if tensor not in self._memory:
-            self._memory[tensor] = Memory(bytes_of(tensor))
+            self._memory[tensor] = Memory(_checked_bytes(tensor))
         return self._memory[tensor]
 
     def share(self, tensor: Tensor, source: Tensor) -> None:
         """Makes a tensor have the bytes of another."""
         if tensor not in self._memory:
             self._memory[tensor] = self.memory(source)
+
+
+# Kernels count bytes in 32 bits.
+_MOST_BYTES = 2**31 - 1
+
+
+def _checked_bytes(tensor: Tensor) -> int:
+    if tensor.dtype not in C_TYPES:
+        raise ValueError(
+            f"tensor '{tensor.name}': expected one of {', '.join(C_TYPES)}, got {tensor.dtype}; no "
+            "kernel in C has other types"
+        )
+    if not 0 < bytes_of(tensor) <= _MOST_BYTES:
+        raise ValueError(
+            f"tensor '{tensor.name}': expected 1 to {_MOST_BYTES} bytes, got shape "
+            f"{list(tensor.shape)}"
+        )
+    return bytes_of(tensor)
 
 
 def data(op: Op, position: int) -> Tensor:

@@ -20,7 +20,8 @@
 #error "larq_engine: this chip's int has fewer than 32 bits, which the kernels need"
 #endif
 
-#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
+    (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
 #error "larq_engine: models need exact floats; compile this file without -ffast-math"
 #endif
 

@@ -47,10 +47,17 @@ LE_INLINE int8_t le_rescale32_byte(const le_int8_end* end, int32_t sum, uint32_t
   return (int8_t)le_clamp((sum * by->multiplier + by->addend) >> end->shift, -128, 127);
 }
 
+/* Returns a number of 32 bits that is beyond int8 where the given one is. */
+LE_INLINE int32_t le_narrow(int64_t value) {
+  const int32_t narrow = (int32_t)value;
+  if (narrow == value) return narrow;
+  return value < 0 ? INT32_MIN : INT32_MAX;
+}
+
 LE_INLINE int8_t le_rescale64(const le_int8_end* end, int32_t sum, uint32_t channel) {
   const le_factor64* by = (const le_factor64*)end->factors + channel;
   const int64_t value = ((int64_t)sum * by->multiplier + by->addend) >> by->shift;
-  return (int8_t)le_clamp((int32_t)value, end->lowest, end->highest);
+  return (int8_t)le_clamp(le_narrow(value), end->lowest, end->highest);
 }
 
 #endif
