@@ -107,7 +107,8 @@ def _tensors(op: Op) -> list[Tensor]:
 
 
 def _has_floats(op: Op) -> bool:
-    return any(tensor.dtype == "FLOAT32" for tensor in _tensors(op))
+    """Tells whether it reads or makes floats; constants became whole numbers where results are."""
+    return any(tensor.dtype == "FLOAT32" and not tensor.is_constant for tensor in _tensors(op))
 
 
 def _kernel(op: Op) -> Callable[[StepMaker, Op], _Made] | None:

@@ -216,6 +216,9 @@ def test_a_transpose_of_dimensions_of_one_index_moves_nothing(tmp_path: Path) ->
 
 def test_the_report_names_steps_of_floats() -> None:
     assert "\n0 of 1 steps compute floats" in larq_engine.export_c(_layer(32)).report
+    integers = larq_engine.export_c(IntegerNetwork(0).build(8))
+    assert "bconv2d_to_int8" in integers.report
+    assert "\n0 of " in integers.report
     x = {"shape": (1, 4), "dtype": np.float32}
     report = larq_engine.export_c(one_op_model("RELU", x, x)).report
     assert "\n1 of 1 steps compute floats: RELU of 'y'" in report
