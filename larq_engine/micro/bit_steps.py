@@ -1,6 +1,5 @@
 """Steps of the operators on bits: LceQuantize, LceDequantize, LceBconv2d and LceBMaxPool2d."""
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,8 +62,6 @@ def _quantize(maker: StepMaker, op: Op) -> Step:
     zero = scale_of(op, x)[1] if x.dtype == "INT8" else 0
     source, target = maker.memory(x), maker.memory(op.output)
     return Step(
-        kind=op.kind,
-        layer="",
         headers=_header(x.dtype),
         function=_PACK[x.dtype],
         arguments=[source, _pixels(x.shape), x.shape[-1], zero, target],
@@ -81,8 +78,6 @@ def _quantize_planes(maker: StepMaker, op: Op) -> Step:
         raise unsupported(op, f"expected float32, or uint8 to 8 bits, got {x.dtype} to {bits}")
     source, target = maker.memory(x), maker.memory(op.output)
     step = Step(
-        kind=op.kind,
-        layer="",
         headers=_header(x.dtype),
         function=f"le_pack_planes_{'float' if x.dtype == 'FLOAT32' else 'uint8'}",
         arguments=[source, _pixels(x.shape), x.shape[-1], bits, "NULL", 1, target],
@@ -113,8 +108,6 @@ def _dequantize(maker: StepMaker, op: Op) -> Step:
         plus, minus = (int(np.clip(zero + sign * one, -128, 127)) for sign in (1, -1))
     source, target = maker.memory(bits), maker.memory(y)
     return Step(
-        kind=op.kind,
-        layer="",
         headers=_header(y.dtype),
         function=_UNPACK[y.dtype],
         arguments=[source, _pixels(y.shape), y.shape[-1], plus, minus, target],
@@ -141,8 +134,6 @@ def _max_pool(maker: StepMaker, op: Op) -> Step:
     ]
     source, target = maker.memory(bits), maker.memory(op.output)
     return Step(
-        kind=op.kind,
-        layer="",
         headers=("le_bits.h",),
         function="le_max_bits",
         arguments=[Reference("y"), Reference("x"), words, source, target],
@@ -177,7 +168,7 @@ def _bconv2d(maker: StepMaker, op: Op) -> Step:
         raise unsupported(op, f"expected {all_channels} channels in {groups} groups to fit words")
     strides = (option(op, "stride_height"), option(op, "stride_width"))
     dilations = (option(op, "dilation_height_factor"), option(op, "dilation_width_factor"))
-    given = read_pads(_PadOptions(op))
+    given = read_pads({key: option(op, key) for key in op.options if key.startswith("pad")})
     pads = pads_of(given, (height, width), taps, strides, dilations)
     check_positions(op, (height, width), out, taps, strides, dilations, pads)
     made = lce_ops.words(outputs) if y.dtype == "INT32" else outputs
@@ -210,8 +201,6 @@ def _bconv2d(maker: StepMaker, op: Op) -> Step:
         "weights": Reference("weights"),
     }
     step = Step(
-        kind=op.kind,
-        layer="",
         headers=("le_bconv2d.h",),
         function="",
         arguments=[],
@@ -297,25 +286,6 @@ def _end(op: Op, step: Step, depth: int, fields: dict[str, Any]) -> tuple[dict[s
     factors, zero = _factors(op, multiplier, bias, (low, high))
     end = end_fields(step, factors, zero, (-128, 127))
     return {"int8": end}, _To("LE_TO_INT8", has_limits, factors.kernel)
-
-
-class _PadOptions(Mapping[str, int]):
-    """The options of an operator, of which those that say how it pads must be numbers."""
-
-    def __init__(self, op: Op) -> None:
-        self._op = op
-
-    def __getitem__(self, key: str) -> int:
-        return option(self._op, key)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._op.options
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._op.options)
-
-    def __len__(self) -> int:
-        return len(self._op.options)
 
 
 def _of_channels(op: Op, position: int) -> Array:

@@ -139,9 +139,8 @@ class CCode:
             if key not in self._written:
                 name = f"{constant.role}_{number}"
                 self._written[key] = name
-                size = len(constant.values) if constant.values.dtype.names else constant.values.size
-                if constant.c_type.startswith("le_"):
-                    size = len(constant.values)
+                is_struct = constant.c_type.startswith("le_")
+                size = len(constant.values) if is_struct else constant.values.size
                 parts.append(
                     f"static const {constant.c_type} {name}[{max(1, size)}] = "
                     f"{{\n{_values(constant)}\n}};"

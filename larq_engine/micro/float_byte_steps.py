@@ -30,8 +30,6 @@ def _quantize(maker: StepMaker, op: Op) -> Step:
     lowest = _LOWEST[y.dtype] - zero
     source, target = maker.memory(x), maker.memory(y)
     return Step(
-        kind=op.kind,
-        layer="",
         headers=_HEADERS,
         function="le_bytes_of_floats",
         arguments=[Reference("steps"), Reference("limits"), zero, x.elements, source, target],
@@ -50,8 +48,6 @@ def _to_floats(maker: StepMaker, op: Op) -> Step:
     x, y = data(op, 0), op.output
     source, target = maker.memory(x), maker.memory(y)
     step = Step(
-        kind=op.kind,
-        layer="",
         headers=_HEADERS,
         function="",
         arguments=[x.elements, source, target],
@@ -103,8 +99,6 @@ def _bmatmul(maker: StepMaker, op: Op) -> Step:
     scratch = Memory(4 * right.shape[-2])
     sources, target = [maker.memory(left), maker.memory(right)], maker.memory(y)
     return Step(
-        kind=op.kind,
-        layer="",
         headers=("le_bmatmul.h",),
         function="le_bmatmul_run",
         arguments=[Reference("product"), *sources, scratch, target],

@@ -81,8 +81,6 @@ def _conv(maker: StepMaker, op: Op) -> Step:
         "limits": Reference("limits"),
     }
     step = Step(
-        kind=op.kind,
-        layer="",
         headers=_HEADERS,
         function="le_float_depthwise_run" if is_depthwise else "le_float_conv2d_run",
         arguments=[Reference("layer"), maker.memory(x), maker.memory(y)],
@@ -116,8 +114,6 @@ def _dense(maker: StepMaker, op: Op) -> Step:
     source, target = maker.memory(data(op, 0)), maker.memory(op.output)
     is_small = weights.size <= _FEW_WEIGHTS
     return Step(
-        kind=op.kind,
-        layer="",
         headers=_HEADERS,
         function="le_float_dense_run" if is_small else "le_float_large_dense_run",
         arguments=[Reference("layer"), source, target],
@@ -141,8 +137,6 @@ def _signed_dense(maker: StepMaker, op: Op, weights: SignedWeights) -> Step:
     source, target = maker.memory(data(op, 0)), maker.memory(op.output)
     tables = Memory(_TABLES)
     return Step(
-        kind=op.kind,
-        layer="",
         headers=("le_signed_dense.h",),
         function="le_signed_dense_run",
         arguments=[Reference("layer"), source, tables, target],

@@ -34,8 +34,6 @@ def _pool(maker: StepMaker, op: Op) -> Step:
         return _mean_step(op, source, target, (1, height * width, channels), _PART, found)
     fields = {"y": rows, "x": columns, "channels": channels, "limits": Reference("limits")}
     return Step(
-        kind=op.kind,
-        layer="",
         headers=_POOLS,
         function="le_float_max_run" if is_max else "le_float_average_run",
         arguments=[Reference("pool"), source, target],
@@ -57,8 +55,6 @@ def _mean(maker: StepMaker, op: Op) -> Step:
     source, target = maker.memory(x), maker.memory(y)
     if axes[-1] == rank - 1:
         return Step(
-            kind=op.kind,
-            layer="",
             headers=_POOLS,
             function="le_float_mean_lines",
             arguments=[outer, math.prod(x.shape[axes[0] : -1]), x.shape[-1], source, target],
@@ -84,8 +80,6 @@ def _mean_step(
         "limits": Reference("limits"),
     }
     return Step(
-        kind=op.kind,
-        layer="",
         headers=_POOLS,
         function="le_float_mean_run",
         arguments=[Reference("mean"), source, target],

@@ -1,7 +1,6 @@
 """Steps of operators on float32 values without weights or windows."""
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -14,7 +13,6 @@ from larq_engine.micro.plan import Constant, Reference, Step, Struct
 from larq_engine.micro.step_maker import (
     StepMaker,
     check_types,
-    constant,
     data,
     unsupported,
     weights_of,
@@ -42,8 +40,6 @@ def _pair(maker: StepMaker, op: Op) -> Step:
     if b.dtype != "FLOAT32":
         raise unsupported(op, f"expected two tensors of float32, got {b.dtype} as well")
     step = Step(
-        kind=op.kind,
-        layer="",
         headers=_VALUES,
         function=_PAIRS[op.kind],
         arguments=[Reference("pairs"), Reference("limits")],
@@ -114,8 +110,6 @@ def _of_each(
     source, target = maker.memory(data(op, 0)), maker.memory(op.output)
     references = [Reference(made.role) for made in constants]
     return Step(
-        kind=op.kind,
-        layer="",
         headers=headers,
         function=function,
         arguments=[*references, op.output.elements, source, target],
@@ -131,8 +125,6 @@ def _softmax(maker: StepMaker, op: Op) -> Step:
     x = data(op, 0)
     source, target = maker.memory(x), maker.memory(op.output)
     return Step(
-        kind=op.kind,
-        layer="",
         headers=_EXP,
         function="le_float_softmax_run",
         arguments=[Reference("beta"), math.prod(x.shape[:-1]), x.shape[-1], source, target],
@@ -143,42 +135,9 @@ def _softmax(maker: StepMaker, op: Op) -> Step:
     )
 
 
-def _arg(better: str) -> Callable[[StepMaker, Op], Step]:
-    def step(maker: StepMaker, op: Op) -> Step:
-        x, y = data(op, 0), op.output
-        if y.dtype not in ("INT32", "INT64"):
-            raise unsupported(op, f"expected an output of int32 or int64, got {y.dtype}")
-        rank = len(x.shape)
-        axis = int(constant(op, 1).reshape(-1)[0])
-        if not -rank <= axis < rank:
-            raise unsupported(op, f"expected an axis of {rank} dimensions, got {axis}")
-        axis %= rank
-        source, target = maker.memory(x), maker.memory(y)
-        return Step(
-            kind=op.kind,
-            layer="",
-            headers=("le_argmax_float.h",),
-            function=f"le_arg{better}_float",
-            arguments=[
-                math.prod(x.shape[:axis]),
-                x.shape[axis],
-                math.prod(x.shape[axis + 1 :]),
-                int(y.dtype == "INT64"),
-                source,
-                target,
-            ],
-            reads=[source],
-            writes=[target],
-        )
-
-    return step
-
-
 KERNELS = {
     **dict.fromkeys(_PAIRS, _pair),
     **dict.fromkeys(("RELU", "RELU6", "RELU_N1_TO_1"), _clamp),
     "LOGISTIC": _logistic,
     "SOFTMAX": _softmax,
-    "ARG_MAX": _arg("max"),
-    "ARG_MIN": _arg("min"),
 }

@@ -44,8 +44,7 @@ def end_of(
     """Adds the factors of a layer to its step; returns the fields of le_int8_end and their form."""
     zero = scale_of(op, op.output)[1]
     lowest, highest = sums
-    if lowest.min() < _INT32.min or highest.max() > _INT32.max:
-        raise unsupported(op, "its sums may exceed 32 bits")
+    as_int32(op, np.concatenate([lowest, highest]))
 
     def function(values: Array) -> Array:
         return rounded(values, multiplier[:, None], *limits, zero)

@@ -59,8 +59,6 @@ def _conv(maker: StepMaker, op: Op) -> Step:
     reads_pixels = not is_depthwise and taps == (1, 1) and pads == NO_PADS
     depth = of_channel.shape[1]
     step = Step(
-        kind=op.kind,
-        layer="",
         headers=_HEADERS,
         function="",
         arguments=[],
@@ -108,8 +106,6 @@ def _dense(maker: StepMaker, op: Op) -> Step:
     sums = sum_range(weights, bias, zero)
     stored = bias - zero * weights.astype(np.int64).sum(axis=1)
     step = Step(
-        kind=op.kind,
-        layer="",
         headers=_HEADERS,
         function="",
         arguments=[Reference("layer"), maker.memory(x), maker.memory(y)],

@@ -44,8 +44,6 @@ def _pool(maker: StepMaker, op: Op) -> Step:
     is_max = op.kind == "MAX_POOL_2D"
     source, target = maker.memory(x), maker.memory(y)
     return Step(
-        kind=op.kind,
-        layer="",
         headers=_HEADERS,
         function="le_int8_max_run" if is_max else "le_int8_average_run",
         arguments=[Reference("pool"), source, target],
@@ -79,8 +77,6 @@ def _mean(maker: StepMaker, op: Op) -> Step:
     factors = fit(Sums(function, *ends, (-128, 127), multiplier, added, to_even=True))
     source, target = maker.memory(x), maker.memory(y)
     step = Step(
-        kind=op.kind,
-        layer="",
         headers=_HEADERS,
         function="",
         arguments=[Reference("mean"), source, target],
@@ -108,8 +104,6 @@ def _pair(maker: StepMaker, op: Op) -> Step:
     limits = limits_of(op, y)
     target = maker.memory(y)
     step = Step(
-        kind=op.kind,
-        layer="",
         headers=_HEADERS,
         function="",
         arguments=[Reference("pairs"), Reference("with")],
@@ -207,8 +201,6 @@ def _softmax(maker: StepMaker, op: Op) -> Step:
         raise unsupported(op, f"expected a beta above 0, got {op.options.beta}")
     source, target = maker.memory(x), maker.memory(y)
     return Step(
-        kind=op.kind,
-        layer="",
         headers=("le_int8_softmax.h",),
         function="le_int8_softmax_run",
         arguments=[

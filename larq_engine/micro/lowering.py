@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from larq_engine.converter.graph import Graph, Op, Tensor
 from larq_engine.converter.layer_names import name_layer
 from larq_engine.micro import (
+    arg_steps,
     bit_steps,
     float_steps,
     int8_layer_steps,
@@ -21,7 +22,7 @@ _Made = Step | list[Step] | None
 _Kernels = Mapping[str, Callable[[StepMaker, Op], _Made]]
 
 # Operators whose kernel does not depend on the type of their values.
-_KERNELS: _Kernels = {**bit_steps.KERNELS, **move_steps.KERNELS}
+_KERNELS: _Kernels = {**arg_steps.KERNELS, **bit_steps.KERNELS, **move_steps.KERNELS}
 _OF_BYTES: _Kernels = {
     **int8_layer_steps.KERNELS,
     **int8_value_steps.KERNELS,
@@ -48,9 +49,7 @@ def make_plan(graph: Graph) -> Plan:
         Port(tensor.name, tensor, maker.give(tensor, name))
         for tensor, name in zip(graph.inputs, _names("input", len(graph.inputs)), strict=True)
     ]
-    outputs = []
-    for tensor, name in zip(graph.outputs, _names("output", len(graph.outputs)), strict=True):
-        outputs.append((tensor, name))
+    outputs = list(zip(graph.outputs, _names("output", len(graph.outputs)), strict=True))
     _give_outputs(maker, graph, outputs)
     steps = [step for op in _ops(graph) for step in _steps(maker, op)]
     ports = []

@@ -62,8 +62,9 @@ def _view(maker: StepMaker, op: Op) -> Step | None:
 
 def copy(maker: StepMaker, tensor: Tensor, target: Memory) -> Step:
     """Makes the step that copies a tensor to the caller's memory."""
-    source = maker.memory(tensor)
-    return _rows(source, target, (1, target.bytes, 0, 0), 0, 0)
+    step = _rows(maker.memory(tensor), target, (1, target.bytes, 0, 0), 0, 0)
+    step.kind, step.layer = "copy", target.name
+    return step
 
 
 def _rows(
@@ -71,8 +72,6 @@ def _rows(
 ) -> Step:
     """Copies `rows`: their number, bytes, and bytes from one to the next on both sides."""
     return Step(
-        kind="copy",
-        layer="",
         headers=_HEADERS,
         function="le_copy_rows",
         arguments=[*rows, (source, read), (target, write)],
@@ -175,8 +174,6 @@ def _pad(maker: StepMaker, op: Op) -> Step:
     }
     source, target = maker.memory(x), maker.memory(y)
     return Step(
-        kind=op.kind,
-        layer="",
         headers=_HEADERS,
         function="le_pad_run",
         arguments=[Reference("pad"), source, target],

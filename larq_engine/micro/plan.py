@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from larq_engine.converter.graph import Tensor
+from larq_engine.converter.graph import NUMPY_TYPES, Tensor
 
 Array = npt.NDArray[Any]
 
@@ -49,8 +49,8 @@ class Reference:
 
 @dataclass(frozen=True, eq=False)
 class Struct:
-    """A constant struct of a kernel; `fields` maps names to numbers, texts of C, lists,
-    dictionaries and references."""
+    """A constant struct of a kernel; `fields` maps names to whole numbers, lists, dictionaries and
+    references."""
 
     role: str
     c_type: str
@@ -72,10 +72,12 @@ class Instance:
 
 @dataclass(eq=False)
 class Step:
-    """One call. `arguments` are texts of C, structs' roles as References, and memory."""
+    """One call.
 
-    kind: str
-    layer: str
+    `arguments` are numbers and texts of C, constants' and structs' roles as References, memory, and
+    pairs of memory and the bytes to skip in it.
+    """
+
     headers: tuple[str, ...]
     function: str
     arguments: list[Any]
@@ -87,6 +89,9 @@ class Step:
     scratch: Memory | None = None
     # The output may be in the memory of this input, if nobody reads it later.
     in_place: Memory | None = None
+    # Set by lowering.py, of the operator: its kind, its layer, and whether it computes floats.
+    kind: str = ""
+    layer: str = ""
     has_floats: bool = False
 
     @property
@@ -121,18 +126,10 @@ class Plan:
 
 
 def bytes_of(tensor: Tensor) -> int:
-    return tensor.elements * np.dtype(_SIZES[tensor.dtype]).itemsize
+    return tensor.elements * np.dtype(NUMPY_TYPES[tensor.dtype]).itemsize
 
 
-# The types of values that kernels compute with, as NumPy and C know them.
-_SIZES = {
-    "FLOAT32": np.float32,
-    "INT8": np.int8,
-    "UINT8": np.uint8,
-    "BOOL": np.bool_,
-    "INT32": np.int32,
-    "INT64": np.int64,
-}
+# The types of values that kernels compute with, as C knows them.
 C_TYPES = {
     "FLOAT32": "float",
     "INT8": "int8_t",

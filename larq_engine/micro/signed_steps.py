@@ -77,8 +77,6 @@ def _int8_dense(maker: StepMaker, op: Op) -> Step:
     # A sum takes the zero point away as often as its weights say.
     stored = bias - zero * values.sum(axis=1)
     step = Step(
-        kind=op.kind,
-        layer="",
         headers=("le_int8_signed_dense.h",),
         function="",
         arguments=[],

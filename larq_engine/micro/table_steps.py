@@ -12,7 +12,6 @@ from larq_engine.micro.step_maker import (
     StepMaker,
     check_made,
     check_types,
-    constant,
     data,
     scale_of,
     unsupported,
@@ -43,8 +42,6 @@ def _step(maker: StepMaker, op: Op, function: Callable[[int], int]) -> Step:
         table[byte & 255] = result & 255
     source, target = maker.memory(x), maker.memory(y)
     return Step(
-        kind=op.kind,
-        layer="",
         headers=("le_int8_values.h",),
         function="le_table_run",
         arguments=[Reference("table"), x.elements, source, target],
@@ -132,40 +129,6 @@ def _logistic(x: float) -> float:
     return float(np.float32(1) / (np.float32(1) + exponential))
 
 
-def _arg(better: str) -> Callable[[StepMaker, Op], Step]:
-    def step(maker: StepMaker, op: Op) -> Step:
-        x, y = data(op, 0), op.output
-        if x.dtype != "INT8" or y.dtype not in ("INT32", "INT64"):
-            raise unsupported(op, f"expected int8 to int32 or int64, got {x.dtype} to {y.dtype}")
-        rank = len(x.shape)
-        axis = int(constant(op, 1).reshape(-1)[0])
-        if not -rank <= axis < rank:
-            raise unsupported(op, f"expected an axis of {rank} dimensions, got {axis}")
-        axis %= rank
-        outer, inner = math.prod(x.shape[:axis]), math.prod(x.shape[axis + 1 :])
-        if x.shape[axis] < 1 or y.elements != outer * inner:
-            raise unsupported(op, f"expected {outer * inner} indices, got {y.elements}")
-        source, target = maker.memory(x), maker.memory(y)
-        return Step(
-            kind=op.kind,
-            layer="",
-            headers=("le_argmax.h",),
-            function=f"le_arg{better}_int8",
-            arguments=[
-                outer,
-                x.shape[axis],
-                inner,
-                int(y.dtype == "INT64"),
-                source,
-                target,
-            ],
-            reads=[source],
-            writes=[target],
-        )
-
-    return step
-
-
 KERNELS = {
     "QUANTIZE": _rescale,
     "RELU": _clamp(0, math.inf),
@@ -173,6 +136,4 @@ KERNELS = {
     "RELU_N1_TO_1": _clamp(-1, 1),
     "LOGISTIC": _function(_logistic, 2**-8, -128),
     "TANH": _function(math.tanh, 2**-7, 0),
-    "ARG_MAX": _arg("max"),
-    "ARG_MIN": _arg("min"),
 }

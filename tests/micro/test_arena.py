@@ -32,7 +32,7 @@ def test_nothing_overlaps(seed: int) -> None:
 
 
 def _step(reads: list[Memory], writes: list[Memory], *, in_place: Memory | None = None) -> Step:
-    return Step("", "", (), "", [*reads, *writes], reads, writes, in_place=in_place)
+    return Step((), "", [*reads, *writes], reads, writes, in_place=in_place)
 
 
 def test_memory_is_used_again_and_in_place() -> None:

@@ -20,13 +20,7 @@ typedef struct {
 /* Returns the sum of the signs of a row. */
 LE_INLINE int32_t le_sum_of_signs(const uint32_t* row, uint32_t words, int32_t depth) {
   uint32_t ones = 0;
-  for (uint32_t i = 0; i < words; ++i) {
-#ifdef LE_COUNTS_ONES
-    ones += (uint32_t)__builtin_popcount(row[i]);
-#else
-    ones += le_sum_bytes(le_fours_to_bytes(le_ones_of_four(row[i])));
-#endif
-  }
+  for (uint32_t i = 0; i < words; ++i) ones += le_count_ones(row[i]);
   return depth - (int32_t)(2 * ones);
 }
 
