@@ -8,12 +8,9 @@ from larq_engine.micro.plan import Constant, Memory, Reference, Step, Struct
 from larq_engine.micro.step_maker import (
     StepMaker,
     check_types,
-    constant,
     data,
-    one_image,
-    unsupported,
 )
-from larq_engine.micro.windows import builtin_axes, covers
+from larq_engine.micro.windows import axes_of, covers, mean_sizes, pool_fields
 
 _POOLS = ("le_float_pools.h",)
 
@@ -24,15 +21,13 @@ _PART = 16
 def _pool(maker: StepMaker, op: Op) -> Step:
     check_types(op, "FLOAT32")
     x, y = data(op, 0), op.output
-    height, width, channels = one_image(op, x)
-    taps = (op.options.filterHeight, op.options.filterWidth)
-    rows, columns, _ = builtin_axes(op, (height, width), one_image(op, y)[:2], taps)
+    fields = pool_fields(op)
     found = fused_limits(op)
     source, target = maker.memory(x), maker.memory(y)
     is_max = op.kind == "MAX_POOL_2D"
-    if not is_max and covers(rows) and covers(columns):
-        return _mean_step(op, source, target, (1, height * width, channels), _PART, found)
-    fields = {"y": rows, "x": columns, "channels": channels, "limits": Reference("limits")}
+    if not is_max and covers(fields["y"]) and covers(fields["x"]):
+        sizes = (1, math.prod(x.shape[1:3]), x.shape[3])
+        return _mean_step(source, target, sizes, _PART, found)
     return Step(
         headers=_POOLS,
         function="le_float_max_run" if is_max else "le_float_average_run",
@@ -40,36 +35,30 @@ def _pool(maker: StepMaker, op: Op) -> Step:
         reads=[source],
         writes=[target],
         constants=[found],
-        structs=[Struct("pool", "le_float_pool", fields)],
+        structs=[Struct("pool", "le_float_pool", {**fields, "limits": Reference("limits")})],
     )
 
 
 def _mean(maker: StepMaker, op: Op) -> Step:
     check_types(op, "FLOAT32")
     x, y = data(op, 0), op.output
-    rank = len(x.shape)
-    axes = sorted({int(a) % rank for a in constant(op, 1).reshape(-1)})
-    if not axes or axes != list(range(axes[0], axes[-1] + 1)):
-        raise unsupported(op, f"expected axes that are neighbours, got {axes}")
-    outer = math.prod(x.shape[: axes[0]])
+    outer, count, inner = mean_sizes(op)
     source, target = maker.memory(x), maker.memory(y)
-    if axes[-1] == rank - 1:
+    if len(x.shape) - 1 in axes_of(op):
         return Step(
             headers=_POOLS,
             function="le_float_mean_lines",
-            arguments=[outer, math.prod(x.shape[axes[0] : -1]), x.shape[-1], source, target],
+            arguments=[outer, count // x.shape[-1], x.shape[-1], source, target],
             reads=[source],
             writes=[target],
         )
-    count = math.prod(x.shape[axes[0] : axes[-1] + 1])
-    inner = math.prod(x.shape[axes[-1] + 1 :])
     # The engine adds up in parts if what follows are the channels alone.
     part = _PART if inner == x.shape[-1] else count
-    return _mean_step(op, source, target, (outer, count, inner), part, limits(None, None))
+    return _mean_step(source, target, (outer, count, inner), part, limits(None, None))
 
 
 def _mean_step(
-    op: Op, source: Memory, target: Memory, sizes: tuple[int, int, int], part: int, ends: Constant
+    source: Memory, target: Memory, sizes: tuple[int, int, int], part: int, ends: Constant
 ) -> Step:
     outer, count, inner = sizes
     fields = {

@@ -11,15 +11,12 @@ from larq_engine.micro.plan import Array, Constant, Instance, Reference, Step, S
 from larq_engine.micro.rescale import Sums, fit
 from larq_engine.micro.step_maker import (
     StepMaker,
-    check_made,
     check_types,
-    constant,
     data,
-    one_image,
     scale_of,
     unsupported,
 )
-from larq_engine.micro.windows import builtin_axes, pair_fields
+from larq_engine.micro.windows import mean_sizes, pair_fields, pool_fields
 
 _HEADERS = ("le_int8_values.h",)
 
@@ -32,15 +29,11 @@ def _pool(maker: StepMaker, op: Op) -> Step:
     x, y = data(op, 0), op.output
     if scale_of(op, x) != scale_of(op, y):
         raise unsupported(op, "expected one scale for its input and output, got two")
-    height, width, channels = one_image(op, x)
-    out = one_image(op, y)
-    taps = (op.options.filterHeight, op.options.filterWidth)
-    rows, columns, _ = builtin_axes(op, (height, width), out[:2], taps)
-    if height * width > _MOST_SUMMED:
+    fields = pool_fields(op)
+    if math.prod(x.shape[1:3]) > _MOST_SUMMED:
         raise unsupported(op, f"expected images of at most {_MOST_SUMMED} pixels")
-    check_made(op, y, (1, *out[:2], channels))
     low, high = limits_of(op, y)
-    fields = {"y": rows, "x": columns, "channels": channels, "lowest": low, "highest": high}
+    fields |= {"lowest": low, "highest": high}
     is_max = op.kind == "MAX_POOL_2D"
     source, target = maker.memory(x), maker.memory(y)
     return Step(
@@ -56,13 +49,7 @@ def _pool(maker: StepMaker, op: Op) -> Step:
 def _mean(maker: StepMaker, op: Op) -> Step:
     check_types(op, "INT8")
     x, y = data(op, 0), op.output
-    rank = len(x.shape)
-    axes = sorted({int(a) % rank for a in constant(op, 1).reshape(-1)})
-    if not axes or axes != list(range(axes[0], axes[-1] + 1)):
-        raise unsupported(op, f"expected axes that are neighbours, got {axes}")
-    outer = math.prod(x.shape[: axes[0]])
-    count = math.prod(x.shape[axes[0] : axes[-1] + 1])
-    inner = math.prod(x.shape[axes[-1] + 1 :])
+    outer, count, inner = mean_sizes(op)
     if not 0 < count <= _MOST_SUMMED:
         raise unsupported(op, f"expected means of 1 to {_MOST_SUMMED} values, got {count}")
     (scale, zero), (y_scale, y_zero) = scale_of(op, x), scale_of(op, y)
@@ -191,7 +178,6 @@ def _softmax(maker: StepMaker, op: Op) -> Step:
     x, y = data(op, 0), op.output
     if scale_of(op, y) != (np.float32(2**-8), -128):
         raise unsupported(op, "expected an output of the scale 1/256 and the zero point -128")
-    check_made(op, y, x.shape)
     if not x.shape or x.shape[-1] < 1:
         raise unsupported(op, f"expected channels, got shape {list(x.shape)}")
     step = -scale_of(op, x)[0] * np.float32(op.options.beta)

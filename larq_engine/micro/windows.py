@@ -1,11 +1,20 @@
 """Windows over images and operands that are broadcast, as kernels go through them."""
 
+import math
 from collections.abc import Sequence
+from typing import Any
 
 from larq_engine.converter import schema
 from larq_engine.converter.graph import Op
 from larq_engine.converter.padding import NO_PADS, Pads
-from larq_engine.micro.step_maker import axis, data, pads_of, unsupported
+from larq_engine.micro.step_maker import (
+    axis,
+    constant,
+    data,
+    one_image,
+    pads_of,
+    unsupported,
+)
 
 # Kernels go through so many dimensions.
 _PAIR_RANK = 4
@@ -57,6 +66,30 @@ def rows_of(op: Op, depth: int, units: int) -> int:
             op, f"expected rows of {depth} values, got shapes {list(x.shape)} and {list(y.shape)}"
         )
     return x.elements // depth
+
+
+def pool_fields(op: Op) -> dict[str, Any]:
+    """Returns the fields that pools of all types have: both axes, and the channels."""
+    height, width, channels = one_image(op, data(op, 0))
+    out_height, out_width, _ = one_image(op, op.output)
+    taps = (op.options.filterHeight, op.options.filterWidth)
+    rows, columns, _ = builtin_axes(op, (height, width), (out_height, out_width), taps)
+    return {"y": rows, "x": columns, "channels": channels}
+
+
+def axes_of(op: Op) -> list[int]:
+    """Returns the axes of a MEAN, from the first dimension on."""
+    rank = len(data(op, 0).shape)
+    return sorted({int(axis) % rank for axis in constant(op, 1).reshape(-1)})
+
+
+def mean_sizes(op: Op) -> tuple[int, int, int]:
+    """Returns how often a MEAN begins, the values of one, and the values that lie between them."""
+    shape, axes = data(op, 0).shape, axes_of(op)
+    if not axes or axes != list(range(axes[0], axes[-1] + 1)):
+        raise unsupported(op, f"expected axes that are neighbours, got {axes}")
+    first, end = axes[0], axes[-1] + 1
+    return math.prod(shape[:first]), math.prod(shape[first:end]), math.prod(shape[end:])
 
 
 def covers(fields: dict[str, int]) -> bool:

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import larq_engine
 from larq_engine.micro.api import export_c
 from tests.micro import boards, c_model
 from tests.micro.float_models import (
@@ -331,3 +332,20 @@ def test_other_forms_are_refused(content: bytes, message: str) -> None:
     with pytest.raises(ValueError) as caught:
         export_c(content)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("axes", [[1, 2], [1, 2, 3], [3]])
+def test_means_of_images_of_one_channel(axes: list[int], tmp_path: Path) -> None:
+    """The last dimension has one index, but only where it is an axis are sums those of lines."""
+    image = np.random.default_rng(1).normal(size=(1, 9, 11, 1)).astype(np.float32)
+    shape = tuple(size for axis, size in enumerate(image.shape) if axis not in axes)
+    content = one_op_model(
+        "MEAN",
+        {"shape": image.shape},
+        {"shape": shape},
+        ["x", np.array(axes, np.int32)],
+        keepDims=False,
+    )
+    (got,) = c_model.run(content, [image], folder=tmp_path)
+    expected = larq_engine.Interpreter(content, host="none").predict(image)
+    assert got.tobytes() == expected.tobytes()
