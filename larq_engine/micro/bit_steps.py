@@ -33,6 +33,8 @@ from larq_engine.micro.windows import check_positions
 # some 20 instructions of flash a word.
 _MOST_SPECIAL_WORDS = 36
 
+_MOST_ONES = 2**16 - 1
+
 _PACK = {"INT8": "le_pack_int8", "BOOL": "le_pack_bool", "FLOAT32": "le_pack_float"}
 _UNPACK = {"INT8": "le_unpack_int8", "BOOL": "le_unpack_bool", "FLOAT32": "le_unpack_float"}
 
@@ -146,7 +148,6 @@ def _max_pool(maker: StepMaker, op: Op) -> Step:
 def _bconv2d(maker: StepMaker, op: Op) -> Step:
     count_macs(op)  # Raises an error if shapes do not fit.
     bits_in, bits_weights = lce_ops.layer_bits(op)
-    has_planes = bits_in * bits_weights > 1
     x, y = data(op, 0), op.output
     height, width, _ = one_image(op, x)
     out = one_image(op, y)
@@ -177,12 +178,15 @@ def _bconv2d(maker: StepMaker, op: Op) -> Step:
     pad_value = option(op, "pad_values") if has_pads else 1
     product = lce_ops.largest(bits_in) * lce_ops.largest(bits_weights)
     depth = taps[0] * taps[1] * channels * product
+    # The ones outside of the image are numbers of 16 bits; planes are counted inside of it alone.
+    has_planes = bits_in * bits_weights > 1 or (pad_value == 0 and depth > _MOST_ONES)
     tail = channels % lce_ops.WORD
     minus = pad_value == -1
     taps_words = taps[0] * taps[1] * words
-    # For pads of zeros the kernel keeps the ones of each tap's weights, and the taps outside.
+    # For pads of zeros the kernel keeps the ones of each channel's weights outside of the image:
+    # above and below it, and on all sides.
     has_zeros = has_pads and pad_value == 0 and not has_planes
-    pad_bytes = 2 * taps[0] * taps[1] * (outputs + 1) if has_zeros else 0
+    pad_bytes = 4 * outputs if has_zeros else 0
     reads_pixels = taps_words == words and not has_pads and (groups == 1 or not has_planes)
     fields = {
         "y": axis(op, (height, out[0]), taps[0], strides[0], dilations[0], pads[0][0]),

@@ -6,7 +6,8 @@
  * channel counts in how many bits they differ from its weights. The taps of a filter lie inside of
  * the image in a rectangle. Where pads are +1 or -1, those outside are words like the others. Where
  * pads are zeros they count nothing: they are gathered as words of 0, and the ones of the weights
- * there, which differ from those, are taken away again. They are counted before the first pixel. */
+ * there, which differ from those, are taken away again. Pixels with the same taps outside follow
+ * each other, so that these ones are counted once for all of them. */
 #ifndef LE_BCONV2D_H
 #define LE_BCONV2D_H
 
@@ -98,42 +99,54 @@ LE_KERNEL uint32_t le_differences_of_planes(const le_bconv2d* layer, const le_wi
   return total;
 }
 
-/* The ones of each tap's weights, and the taps outside of the image under a filter. */
-typedef struct {
-  uint16_t* ones;    /* [channel][tap] */
-  uint16_t* outside; /* numbers of taps */
-  uint32_t count;    /* of them */
-} le_zero_pads;
-
-LE_KERNEL void le_count_ones_of_taps(const le_bconv2d* layer, le_zero_pads* pads) {
-  const uint32_t taps = (uint32_t)layer->y.taps * layer->x.taps;
-  const uint32_t all = taps * layer->groups * layer->group_outputs;
-  const uint32_t* weights = layer->weights;
-  for (uint32_t tap = 0; tap < all; ++tap) {
-    uint32_t ones = 0;
-    for (uint32_t i = 0; i < layer->group_words; ++i) ones += le_count_ones(*weights++);
-    pads->ones[tap] = (uint16_t)ones;
-  }
-}
-
-LE_KERNEL void le_find_outside(const le_bconv2d* layer, const le_window* window,
-                               le_zero_pads* pads) {
-  uint16_t* outside = pads->outside;
-  uint32_t tap = 0;
-  for (uint32_t ty = 0; ty < layer->y.taps; ++ty) {
-    const int row_is_inside = ty >= window->y.first && ty < window->y.last;
-    for (uint32_t tx = 0; tx < layer->x.taps; ++tx, ++tap) {
-      if (!row_is_inside || tx < window->x.first || tx >= window->x.last)
-        *outside++ = (uint16_t)tap;
+/* Adds the ones of each channel's weights in a rectangle of taps. */
+LE_KERNEL void le_add_ones(const le_bconv2d* layer, const le_inside* rows, const le_inside* columns,
+                           uint16_t* ones) {
+  const uint32_t words = (columns->last - columns->first) * layer->group_words;
+  const uint32_t row_words = (uint32_t)layer->x.taps * layer->group_words;
+  const uint32_t* weights =
+      layer->weights + rows->first * row_words + columns->first * layer->group_words;
+  if (rows->first == rows->last || words == 0) return;
+  uint32_t left = (uint32_t)layer->groups * layer->group_outputs;
+  for (; left > 0; --left, weights += layer->y.taps * row_words) {
+    uint32_t total = *ones;
+    const uint32_t* row = weights;
+    for (uint32_t ty = rows->first; ty < rows->last; ++ty, row += row_words) {
+      for (uint32_t i = 0; i < words; ++i) total += le_count_ones(row[i]);
     }
+    *ones++ = (uint16_t)total;
   }
-  pads->count = (uint32_t)(outside - pads->outside);
 }
 
-LE_INLINE uint32_t le_ones_outside(const le_zero_pads* pads, const uint16_t* ones) {
-  uint32_t total = 0;
-  for (uint32_t i = 0; i < pads->count; ++i) total += ones[pads->outside[i]];
-  return total;
+/* Counts the ones in the taps above and below the image. */
+LE_KERNEL void le_count_ones_of_rows(const le_bconv2d* layer, const le_inside* rows,
+                                     uint16_t* ones) {
+  const le_inside above = {0, 0, rows->first};
+  const le_inside below = {0, rows->last, layer->y.taps};
+  const le_inside columns = {0, 0, layer->x.taps};
+  memset(ones, 0, (size_t)layer->groups * layer->group_outputs * sizeof(*ones));
+  le_add_ones(layer, &above, &columns, ones);
+  le_add_ones(layer, &below, &columns, ones);
+}
+
+/* Adds the ones in the taps beside the image to those above and below it. */
+LE_KERNEL void le_add_ones_of_columns(const le_bconv2d* layer, const le_window* window,
+                                      const uint16_t* of_rows, uint16_t* ones) {
+  const le_inside before = {0, 0, window->x.first};
+  const le_inside after = {0, window->x.last, layer->x.taps};
+  memcpy(ones, of_rows, (size_t)layer->groups * layer->group_outputs * sizeof(*ones));
+  le_add_ones(layer, &window->y, &before, ones);
+  le_add_ones(layer, &window->y, &after, ones);
+}
+
+/* Returns the first position after this one whose taps inside of the image are others. */
+LE_KERNEL uint32_t le_end_of_alike(const le_axis* axis, uint32_t position) {
+  const le_inside here = le_taps_inside(axis, position);
+  le_inside next;
+  do {
+    next = le_taps_inside(axis, ++position);
+  } while (next.first == here.first && next.last == here.last && position < axis->out_size);
+  return position;
 }
 
 /* What follows the counts, of one kind of output. */
@@ -147,6 +160,73 @@ typedef struct {
 /* le_differences, or a function like it for one number of words; a constant of each kernel. */
 typedef uint32_t (*le_count)(const uint32_t* x, const uint32_t* w, uint32_t words);
 
+/* Computes all channels of a pixel of the output. `ones` are those of the weights outside of the
+ * image, if pads are zeros. */
+LE_INLINE void le_bconv2d_pixel(const le_bconv2d* layer, const le_bconv2d_end* end,
+                                const le_window* window, const uint32_t* in, void* out,
+                                uint32_t* scratch, const uint16_t* ones, uint32_t words,
+                                le_count count_all, int has_planes, int has_zeros, int to,
+                                int has_limits, le_int8_rescale rescale) {
+  const uint32_t full_depth =
+      (uint32_t)layer->y.taps * layer->x.taps * layer->group_channels * layer->product_depth;
+  const uint32_t pixel = layer->groups * (uint32_t)layer->group_words * layer->bits_in;
+  uint32_t* out_words = (uint32_t*)out;
+  int8_t* out_bytes = (int8_t*)out;
+  float* out_floats = (float*)out;
+  uint32_t depth = full_depth;
+  if (has_zeros || (has_planes && layer->pads_are_zeros)) depth = le_depth_inside(layer, window);
+  const uint32_t missing = full_depth - depth;
+  const uint32_t* weights = layer->weights;
+  const int32_t* twice_threshold = end->twice_threshold;
+  uint32_t channel = 0;
+  uint32_t bits = 0;
+  for (uint32_t group = 0; group < layer->groups; ++group) {
+    const uint32_t* taps = scratch;
+    const uint32_t* from = in + group * layer->group_words;
+    if (layer->reads_pixels) {
+      taps =
+          from + ((uint32_t)window->y.start * layer->x.in_size + (uint32_t)window->x.start) * pixel;
+    } else {
+      for (uint32_t i = 0; i < layer->bits_in; ++i, from += layer->group_words * layer->groups) {
+        le_gather_words(layer, window, from, scratch + i * words);
+      }
+    }
+    for (uint32_t c = 0; c < layer->group_outputs;) {
+      /* Up to 32 channels, of which bits fill a word. */
+      uint32_t count = le_least(layer->group_outputs - c, 32 - (channel & 31));
+      c += count;
+      channel += count;
+      do {
+        uint32_t differences;
+        if (has_planes) {
+          differences = le_differences_of_planes(layer, window, taps, weights, words);
+          weights += words * layer->bits_weights;
+        } else {
+          differences = count_all(taps, weights, words);
+          if (has_zeros) differences -= *ones++;
+          weights += words;
+        }
+        if (to == LE_TO_BITS) {
+          /* The bit is 1 where missing + 2 * differences > 2 * threshold. */
+          const int32_t left = *twice_threshold++ - (int32_t)(missing + 2 * differences);
+          bits = (bits >> 1) | ((uint32_t)left & 0x80000000u);
+        } else {
+          int32_t dot = (int32_t)depth - (int32_t)(2 * differences);
+          if (has_limits) dot = le_clamp(dot, layer->lowest, layer->highest);
+          if (to == LE_TO_INT8) {
+            *out_bytes++ = rescale(&end->int8, dot, channel - count);
+          } else {
+            const float product = (float)dot * end->multiplier[channel - count];
+            *out_floats++ = product + end->bias[channel - count];
+          }
+        }
+      } while (--count);
+      if (to == LE_TO_BITS && (channel & 31) == 0) *out_words++ = bits;
+    }
+  }
+  if (to == LE_TO_BITS && (channel & 31) != 0) *out_words++ = bits >> (32 - (channel & 31));
+}
+
 /* Computes the whole layer. All after `scratch` are constants of a kernel: `words` is the number of
  * words of a plane under the filter where it is known, `has_planes` tells whether values have
  * several bits, `has_zeros` whether the pads of bits are zeros, `to` which output there is,
@@ -155,83 +235,35 @@ LE_INLINE void le_bconv2d_run(const le_bconv2d* layer, const le_bconv2d_end* end
                               const uint32_t* in, void* out, uint32_t* scratch, uint32_t words,
                               le_count count_all, int has_planes, int has_zeros, int to,
                               int has_limits, le_int8_rescale rescale) {
-  const uint32_t full_depth =
-      (uint32_t)layer->y.taps * layer->x.taps * layer->group_channels * layer->product_depth;
-  const uint32_t pixel = layer->groups * (uint32_t)layer->group_words * layer->bits_in;
-  uint32_t* out_words = (uint32_t*)out;
-  int8_t* out_bytes = (int8_t*)out;
-  float* out_floats = (float*)out;
-  const uint32_t window_taps = (uint32_t)layer->y.taps * layer->x.taps;
-  le_zero_pads pads = {NULL, NULL, 0};
-  if (has_zeros) {
-    pads.ones = (uint16_t*)(scratch + words);
-    pads.outside = pads.ones + window_taps * layer->groups * layer->group_outputs;
-    le_count_ones_of_taps(layer, &pads);
-  }
-  for (uint32_t oy = 0; oy < layer->y.out_size; ++oy) {
-    for (uint32_t ox = 0; ox < layer->x.out_size; ++ox) {
-      le_window window;
-      window.y = le_taps_inside(&layer->y, oy);
-      window.x = le_taps_inside(&layer->x, ox);
-      uint32_t depth = full_depth;
-      if (has_zeros || (has_planes && layer->pads_are_zeros))
-        depth = le_depth_inside(layer, &window);
-      const uint32_t missing = full_depth - depth;
-      const uint16_t* ones = pads.ones;
-      if (has_zeros) le_find_outside(layer, &window, &pads);
-      const uint32_t* weights = layer->weights;
-      const int32_t* twice_threshold = end->twice_threshold;
-      uint32_t channel = 0;
-      uint32_t bits = 0;
-      for (uint32_t group = 0; group < layer->groups; ++group) {
-        const uint32_t* taps = scratch;
-        const uint32_t* from = in + group * layer->group_words;
-        if (layer->reads_pixels) {
-          taps = from +
-                 ((uint32_t)window.y.start * layer->x.in_size + (uint32_t)window.x.start) * pixel;
-        } else {
-          for (uint32_t i = 0; i < layer->bits_in;
-               ++i, from += layer->group_words * layer->groups) {
-            le_gather_words(layer, &window, from, scratch + i * words);
-          }
-        }
-        for (uint32_t c = 0; c < layer->group_outputs;) {
-          /* Up to 32 channels, of which bits fill a word. */
-          uint32_t count = le_least(layer->group_outputs - c, 32 - (channel & 31));
-          c += count;
-          channel += count;
-          do {
-            uint32_t differences;
-            if (has_planes) {
-              differences = le_differences_of_planes(layer, &window, taps, weights, words);
-              weights += words * layer->bits_weights;
-            } else {
-              differences = count_all(taps, weights, words);
-              if (has_zeros) {
-                differences -= le_ones_outside(&pads, ones);
-                ones += window_taps;
-              }
-              weights += words;
-            }
-            if (to == LE_TO_BITS) {
-              /* The bit is 1 where missing + 2 * differences > 2 * threshold. */
-              const int32_t left = *twice_threshold++ - (int32_t)(missing + 2 * differences);
-              bits = (bits >> 1) | ((uint32_t)left & 0x80000000u);
-            } else {
-              int32_t dot = (int32_t)depth - (int32_t)(2 * differences);
-              if (has_limits) dot = le_clamp(dot, layer->lowest, layer->highest);
-              if (to == LE_TO_INT8) {
-                *out_bytes++ = rescale(&end->int8, dot, channel - count);
-              } else {
-                const float product = (float)dot * end->multiplier[channel - count];
-                *out_floats++ = product + end->bias[channel - count];
-              }
-            }
-          } while (--count);
-          if (to == LE_TO_BITS && (channel & 31) == 0) *out_words++ = bits;
+  const uint32_t channels = (uint32_t)layer->groups * layer->group_outputs;
+  const uint32_t out_pixel = to == LE_TO_BITS   ? 4 * le_words(channels)
+                             : to == LE_TO_INT8 ? channels
+                                                : channels * (uint32_t)sizeof(float);
+  const uint32_t rows = layer->y.out_size;
+  const uint32_t columns = layer->x.out_size;
+  uint16_t* of_rows = has_zeros ? (uint16_t*)(scratch + words) : NULL;
+  uint16_t* ones = has_zeros ? of_rows + channels : NULL;
+  /* Where pads are zeros, the image is cut into rectangles of pixels with the same taps inside. */
+  for (uint32_t top = 0, bottom; top < rows; top = bottom) {
+    le_window window;
+    window.y = le_taps_inside(&layer->y, top);
+    bottom = has_zeros ? le_end_of_alike(&layer->y, top) : rows;
+    if (has_zeros) le_count_ones_of_rows(layer, &window.y, of_rows);
+    for (uint32_t left = 0, right; left < columns; left = right) {
+      right = has_zeros ? le_end_of_alike(&layer->x, left) : columns;
+      if (has_zeros) {
+        window.x = le_taps_inside(&layer->x, left);
+        le_add_ones_of_columns(layer, &window, of_rows, ones);
+      }
+      for (uint32_t oy = top; oy < bottom; ++oy) {
+        unsigned char* to_pixel = (unsigned char*)out + (oy * columns + left) * out_pixel;
+        for (uint32_t ox = left; ox < right; ++ox, to_pixel += out_pixel) {
+          window.y = le_taps_inside(&layer->y, oy);
+          window.x = le_taps_inside(&layer->x, ox);
+          le_bconv2d_pixel(layer, end, &window, in, to_pixel, scratch, ones, words, count_all,
+                           has_planes, has_zeros, to, has_limits, rescale);
         }
       }
-      if (to == LE_TO_BITS && (channel & 31) != 0) *out_words++ = bits >> (32 - (channel & 31));
     }
   }
 }
