@@ -33,7 +33,8 @@ def add_parser(commands: Any) -> None:
         "--arena",
         type=_bytes,
         metavar="BYTES",
-        help="the most memory that a run may take; an error says which layer needs more",
+        help="the most memory that a run may take: layers are computed in strips of lines where "
+        "they must be, or an error says which one needs more",
     )
 
 

@@ -11,8 +11,9 @@ from larq_engine.micro.arena import live_bytes, plan_memory
 from larq_engine.micro.c_code import CCode
 from larq_engine.micro.folder import folder_files
 from larq_engine.micro.lowering import check_kernels, make_plan
-from larq_engine.micro.plan import Plan
+from larq_engine.micro.plan import Plan, copied
 from larq_engine.micro.report import describe
+from larq_engine.micro.strips import in_strips
 from larq_engine.python.interpreter import Interpreter
 from larq_engine.python.model_file import ModelSource, read_model
 from larq_engine.python.whole_files import write_files
@@ -88,7 +89,8 @@ def export_c(model: ModelSource, *, prefix: str = "model", arena: int | None = N
     Args:
         model: The content of a .tflite file, or its path.
         prefix: Begins all names that the program sees: `model_run`, `MODEL_ARENA_BYTES`.
-        arena: The most bytes of memory that a run may work in.
+        arena: The most bytes of memory that a run may work in; layers are computed in strips of
+            lines where that is the only way.
 
     Raises:
         ValueError: An operator has no kernel in C, the arena is too small, or C cannot have the
@@ -107,12 +109,16 @@ def export_c(model: ModelSource, *, prefix: str = "model", arena: int | None = N
     graph = read.graphs[0]
     check_kernels(graph)
     _check_with_engine(content)
+    if arena is not None and (not isinstance(arena, int) or arena < 0):
+        raise ValueError(f"arena: expected a number of bytes, such as 16384, got {arena!r}")
     plan, size = plan_memory(lambda: _make_plan(graph))
-    _check_arena(plan, size, arena)
+    whole_work = sum(step.work for step in plan.steps)
+    if arena is not None and size > arena:
+        plan, size = _in_strips(_make_plan(graph), arena)
     from larq_engine import __version__
 
     code = CCode(plan, prefix, size, content, __version__)
-    flash = sum(step.flash for step in plan.steps)
+    flash = sum(plan.flash())
     texts = {
         f"{prefix}.h": code.header(),
         f"{prefix}.c": code.source(),
@@ -120,7 +126,7 @@ def export_c(model: ModelSource, *, prefix: str = "model", arena: int | None = N
     }
     files = {name: text.encode() for name, text in texts.items()}
     files |= {name: (_KERNELS / name).read_bytes() for name in _with_includes(code.headers)}
-    return ExportedC(files, size, flash, describe(plan, size, flash))
+    return ExportedC(files, size, flash, describe(plan, size, flash, whole_work))
 
 
 def _check_with_engine(content: bytes) -> None:
@@ -157,18 +163,24 @@ def _check_prefix(prefix: str) -> None:
         )
 
 
-def _check_arena(plan: Plan, size: int, limit: int | None) -> None:
-    if limit is not None and (not isinstance(limit, int) or limit < 0):
-        raise ValueError(f"arena: expected a number of bytes, such as 16384, got {limit!r}")
-    if limit is None or size <= limit:
-        return
+def _in_strips(plan: Plan, limit: int) -> tuple[Plan, int]:
+    """Returns a plan of at most so many bytes, with layers in strips of lines.
+
+    Raises:
+        ValueError: There is none.
+    """
+    striped = in_strips(plan, limit)
+    plan, size = plan_memory(lambda: copied(striped))
+    if size <= limit:
+        return plan, size
     live = live_bytes(plan)
     number = max(range(len(live)), key=live.__getitem__)
     step = plan.steps[number]
     raise ValueError(
-        f"arena: expected at most {limit} bytes, got {size}: {step.kind} of the layer "
-        f"'{step.layer}' needs {live[number]} at once, for what it reads and writes and what later "
-        "layers still read; take a smaller image, fewer channels there, or a chip with more memory"
+        f"arena: expected at most {limit} bytes, got {size}, also with layers in strips of lines: "
+        f"{step.kind} of the layer '{step.layer}' needs {live[number]} at once, for what it reads "
+        "and writes and what later layers still read; take a smaller image, fewer channels there, "
+        f"or a chip with more memory: {size} bytes would do"
     )
 
 

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable, Iterable
 
-from larq_engine.micro.plan import ALIGNMENT, Memory, Plan, Step
+from larq_engine.micro.plan import ALIGNMENT, Memory, Plan
 
 # Comparisons of two memories in orders that are tried where the first ones do not reach the bound.
 _COMPARISONS = 2_000_000
@@ -36,8 +36,16 @@ def plan_lifetimes(plan: Plan, *, may_shrink: bool = True) -> None:
             continue
         if target.bytes > source.bytes or (target.bytes < source.bytes and not may_shrink):
             continue
-        _replace(plan.steps[number : target.last + 1], target, source)
+        _share(plan, range(number, target.last + 1), target, source)
         source.last = target.last
+
+
+def _share(plan: Plan, numbers: range, old: Memory, new: Memory) -> None:
+    def chosen(memory: Memory) -> Memory:
+        return new if memory is old else memory
+
+    for number in numbers:
+        plan.steps[number] = plan.steps[number].with_memory(chosen)
 
 
 def _set_lifetimes(plan: Plan) -> None:
@@ -48,25 +56,6 @@ def _set_lifetimes(plan: Plan) -> None:
         for memory in [*step.writes, *scratch, *step.reads]:
             memory.first = number if memory.first < 0 else memory.first
             memory.last = number
-
-
-def _replace(steps: list[Step], old: Memory, new: Memory) -> None:
-    def chosen(memory: Memory) -> Memory:
-        return new if memory is old else memory
-
-    for step in steps:
-        step.reads = [chosen(memory) for memory in step.reads]
-        step.writes = [chosen(memory) for memory in step.writes]
-        step.arguments = [
-            (chosen(argument[0]), argument[1])
-            if isinstance(argument, tuple)
-            else chosen(argument)
-            if isinstance(argument, Memory)
-            else argument
-            for argument in step.arguments
-        ]
-        if step.in_place is old:
-            step.in_place = new
 
 
 def place(plan: Plan) -> int:

@@ -111,7 +111,7 @@ class CCode:
         parts += [instance.text.format(name=instance.name) for instance in instances.values()]
         calls = []
         for number, step in enumerate(self._plan.steps):
-            parts.append(f"/* {number}: {_comment(f'{step.kind} {step.layer}')} */")
+            parts.append(f"/* {number}: {_comment(f'{step.operator} {step.layer}')} */")
             names = dict(self._constants(step, number, parts))
             calls.append(self._call(step, names))
         parts += [
@@ -148,11 +148,12 @@ class CCode:
             names[constant.role] = self._written[key]
             yield constant.role, names[constant.role]
         for struct in step.structs:
-            name = f"{struct.role}_{number}"
-            parts.append(
-                f"static const {struct.c_type} {name} = {_initializer(struct.fields, names)};"
-            )
-            yield struct.role, f"&{name}"
+            fields = _initializer(struct.fields, names)
+            key = struct.c_type, fields.encode()
+            if key not in self._written:
+                self._written[key] = f"{struct.role}_{number}"
+                parts.append(f"static const {struct.c_type} {self._written[key]} = {fields};")
+            yield struct.role, f"&{self._written[key]}"
         parts.append("")
 
     def _call(self, step: Step, names: dict[str, str]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from larq_engine.converter.graph import Graph, Op, Tensor
 from larq_engine.converter.layer_names import name_layer
+from larq_engine.converter.macs import count_macs
 from larq_engine.micro import (
     arg_steps,
     bit_steps,
@@ -14,6 +15,7 @@ from larq_engine.micro import (
     signed_steps,
     table_steps,
 )
+from larq_engine.micro.lines import lines_of
 from larq_engine.micro.plan import Memory, Plan, Port, Step
 from larq_engine.micro.shapes import check_shape
 from larq_engine.micro.step_maker import StepMaker, unsupported
@@ -144,4 +146,6 @@ def _steps(maker: StepMaker, op: Op) -> list[Step]:
     steps = made if isinstance(made, list) else [] if made is None else [made]
     for step in steps:
         step.kind, step.layer, step.has_floats = op.kind, name_layer(op), _has_floats(op)
+        step.lines = lines_of(op, step) if len(steps) == 1 else None
+        step.work = count_macs(op) or op.output.elements
     return steps

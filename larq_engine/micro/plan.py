@@ -1,6 +1,7 @@
 """Describes what an exported model does, in order: calls of kernels, and the memory between."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,41 @@ class Instance:
     calls: tuple["Instance", ...] = ()
 
 
+# Lines of an image, from the first one to the one after the last.
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Says how a step reads and makes the lines of images."""
+
+    # The fields of le_axis, of all lines.
+    window: dict[str, int]
+    # Returns the fields that a step with the window of a part has instead of its own.
+    change: Callable[["Step", dict[str, int]], dict[str, Any]]
+    # Other memory is read beside the image, such as a number for each channel.
+    beside: tuple[Memory, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        return self.window["out_size"]
+
+    def read(self, made: Range) -> Range:
+        """Returns the lines that are read for some of the output."""
+        first, last = made
+        begin = first * self.window["stride"] - self.window["pad"]
+        extent = (self.window["taps"] - 1) * self.window["dilation"] + 1
+        end = (last - 1) * self.window["stride"] - self.window["pad"] + extent
+        return max(0, begin), min(self.window["in_size"], end)
+
+    def window_of(self, made: Range) -> dict[str, int]:
+        """Returns the window over the lines that `read` names alone."""
+        first, last = self.read(made)
+        begin = made[0] * self.window["stride"] - self.window["pad"]
+        sizes = {"in_size": last - first, "out_size": made[1] - made[0], "pad": first - begin}
+        return {**self.window, **sizes}
+
+
 @dataclass(eq=False)
 class Step:
     """One call.
@@ -89,14 +125,42 @@ class Step:
     scratch: Memory | None = None
     # The output may be in the memory of this input, if nobody reads it later.
     in_place: Memory | None = None
-    # Set by lowering.py, of the operator: its kind, its layer, and whether it computes floats.
+    # Set by lowering.py, of the operator: its kind, its layer, whether it computes floats, and how
+    # it makes some lines of an image alone (lines.py).
     kind: str = ""
     layer: str = ""
     has_floats: bool = False
+    lines: Lines | None = None
+    # The products that it computes, or the values where there are none.
+    work: int = 0
+    # The lines that it makes, if they are not all (strips.py).
+    strip: Range | None = None
+
+    def with_memory(self, other: Callable[[Memory], Memory]) -> "Step":
+        """Returns the same call with other memory."""
+
+        def chosen(argument: Any) -> Any:
+            if isinstance(argument, tuple):
+                return other(argument[0]), argument[1]
+            return other(argument) if isinstance(argument, Memory) else argument
+
+        return replace(
+            self,
+            arguments=[chosen(argument) for argument in self.arguments],
+            reads=[other(memory) for memory in self.reads],
+            writes=[other(memory) for memory in self.writes],
+            scratch=None if self.scratch is None else other(self.scratch),
+            in_place=None if self.in_place is None else other(self.in_place),
+        )
 
     @property
-    def flash(self) -> int:
-        return sum(constant.bytes for constant in self.constants)
+    def operator(self) -> str:
+        """Returns the operator's kind, and its lines where they are not all."""
+        return (
+            self.kind
+            if self.strip is None
+            else f"{self.kind}, lines {self.strip[0]} to {self.strip[1] - 1}"
+        )
 
 
 @dataclass(frozen=True)
@@ -123,6 +187,28 @@ class Plan:
                 if not memory.name:
                     found.setdefault(id(memory), memory)
         return list(found.values())
+
+    def flash(self) -> list[int]:
+        """Returns the bytes of constants that each step adds to those before it."""
+        seen = set()
+        added = []
+        for step in self.steps:
+            new = {(c.c_type, c.values.tobytes()): c.bytes for c in step.constants}
+            added.append(sum(size for key, size in new.items() if key not in seen))
+            seen |= set(new)
+        return added
+
+
+def copied(plan: Plan) -> Plan:
+    """Returns a plan whose memory can be placed without changing that of another."""
+    made: dict[int, Memory] = {}
+
+    def copy(memory: Memory) -> Memory:
+        # Steps share the caller's memory with the ports, and nobody places it.
+        return memory if memory.name else made.setdefault(id(memory), replace(memory))
+
+    steps = [step.with_memory(copy) for step in plan.steps]
+    return Plan(plan.inputs, plan.outputs, steps)
 
 
 def bytes_of(tensor: Tensor) -> int:

@@ -22,7 +22,12 @@ SANITIZE = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 
 def run(
-    content: bytes, inputs: Sequence[Array], *, flags: Sequence[str] = (), folder: Path
+    content: bytes,
+    inputs: Sequence[Array],
+    *,
+    flags: Sequence[str] = (),
+    arena: int | None = None,
+    folder: Path,
 ) -> list[Array]:
     """Returns the outputs for samples, which are run one after the other.
 
@@ -30,10 +35,11 @@ def run(
         content: The .tflite file.
         inputs: Arrays whose first dimension counts the samples.
         flags: More flags for the compiler.
+        arena: The most bytes that a run may work in.
         folder: Where the C and the program go; it is made.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    export_c(content).save(folder)
+    export_c(content, arena=arena).save(folder)
     graph = schema.read(content).graphs[0]
     (folder / "main.c").write_text(_main(graph.inputs, graph.outputs))
     program = folder / "program"

@@ -1,0 +1,112 @@
+"""Layers in strips of lines take less memory, and compute the same."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import larq_engine
+from tests.micro import boards, c_model
+from tests.micro.integer_networks import IntegerNetwork
+from tests.model_builder import ABSENT, PADDING, ModelBuilder, bconv_options
+from tests.oracle import Conv, pack_bits
+
+_SEEDS = range(700, 710)
+_LAYERS = 9
+_SAMPLES = 3
+
+
+def _least(content: bytes) -> tuple[int, int]:
+    """Returns the arena with whole layers, and the least one with strips."""
+    whole = larq_engine.export_c(content).arena_bytes
+    with pytest.raises(ValueError, match="arena: expected at most 0 bytes") as caught:
+        larq_engine.export_c(content, arena=0)
+    found = re.search(r"(\d+) bytes would do$", str(caught.value))
+    assert found is not None
+    return whole, int(found[1])
+
+
+def _expected(content: bytes, images: np.ndarray) -> list[np.ndarray]:
+    with larq_engine.Interpreter(content, host="none") as interpreter:
+        outputs = [interpreter.predict(image[None]) for image in images]
+    columns = zip(*[y if isinstance(y, list) else [y] for y in outputs], strict=True)
+    return [np.concatenate(column) for column in columns]
+
+
+def _images(network: IntegerNetwork, seed: int) -> np.ndarray:
+    shape = (_SAMPLES, *network.input.shape[1:])
+    return np.random.default_rng(seed).integers(-128, 128, shape).astype(np.int8)
+
+
+@pytest.mark.parametrize("seed", _SEEDS)
+def test_strips_compute_the_same(seed: int, tmp_path: Path) -> None:
+    network = IntegerNetwork(seed)
+    content = network.build(_LAYERS)
+    whole, least = _least(content)
+    assert least <= whole
+    images = _images(network, seed)
+    expected = _expected(content, images)
+    for arena in dict.fromkeys((least, (least + whole) // 2)):
+        assert larq_engine.export_c(content, arena=arena).arena_bytes <= arena
+        folder = tmp_path / str(arena)
+        outputs = c_model.run(content, [images], arena=arena, flags=c_model.SANITIZE, folder=folder)
+        for y, y_expected in zip(outputs, expected, strict=True):
+            np.testing.assert_array_equal(y, y_expected)
+
+
+def test_many_networks_take_less() -> None:
+    smaller = 0
+    for seed in _SEEDS:
+        whole, least = _least(IntegerNetwork(seed).build(_LAYERS))
+        smaller += least <= 0.8 * whole
+    assert smaller >= len(_SEEDS) // 3
+
+
+def _pooled() -> tuple[bytes, np.ndarray]:
+    """Returns a convolution of bits to int8, which is the largest image, and a pool after it."""
+    builder = ModelBuilder()
+    conv = Conv((1, 16, 16, 64), (3, 3), 64, pad_value=0)
+    random = np.random.default_rng(3)
+    signs = random.choice([-1, 1], conv.filter_shape)
+    x = builder.tensor((1, 16, 16, 2), np.int32)
+    y = builder.tensor((1, 16, 16, 64), np.int8, scale=1.0, zero_point=0)
+    pooled = builder.tensor((1, 8, 8, 64), np.int8, scale=1.0, zero_point=0)
+    ones = builder.constant(np.full(64, 0.5, np.float32))
+    zeros = builder.constant(np.zeros(64, np.float32))
+    inputs = [x, builder.constant(pack_bits(signs)), ones, zeros, ABSENT]
+    builder.custom("LceBconv2d", inputs, [y], bconv_options(conv))
+    window = {"filterHeight": 2, "filterWidth": 2, "strideH": 2, "strideW": 2}
+    builder.builtin("MAX_POOL_2D", [y], [pooled], padding=PADDING["VALID"], **window)
+    bits = pack_bits(random.choice([-1, 1], (_SAMPLES, *conv.input_shape[1:])))
+    return builder.finish([x], [pooled]), bits
+
+
+_WHOLE = 16 * 16 * 64  # the image that the pool reads
+_ONE_STRIP = 2 * 16 * 64
+_TAPS = 9 * 2 * 4 + 4 * 64  # the words under a filter, and the ones outside of the image
+
+
+def test_strips_are_no_lower_than_the_arena_needs() -> None:
+    content, _ = _pooled()
+    assert larq_engine.export_c(content).arena_bytes == _WHOLE + _TAPS
+    half = larq_engine.export_c(content, arena=_WHOLE)
+    assert half.arena_bytes == _WHOLE // 2 + _TAPS
+    assert "LceBconv2d, 2 strips" in half.report and "MAX_POOL_2D, 2 strips" in half.report
+    # No line of the large image lies in two strips.
+    assert "2 steps are computed in strips" in half.report and "makes 0% more" in half.report
+    assert half.flash_bytes == larq_engine.export_c(content).flash_bytes
+    least = larq_engine.export_c(content, arena=_ONE_STRIP + _TAPS)
+    assert least.arena_bytes == _ONE_STRIP + _TAPS and "8 strips" in least.report
+    with pytest.raises(ValueError, match=rf"LceBconv2d .* {_ONE_STRIP + _TAPS} bytes would do$"):
+        larq_engine.export_c(content, arena=_ONE_STRIP)
+
+
+@pytest.mark.parametrize("board", ["m0_large", "m4", "m55", "rv32imac_zbb"])
+def test_on_boards(board: str, tmp_path: Path) -> None:
+    boards.require()
+    content, bits = _pooled()
+    larq_engine.export_c(content, arena=_ONE_STRIP + _TAPS).save(tmp_path / "model")
+    elf = boards.build(tmp_path / "model", board, tmp_path / "built")
+    outputs = boards.run(elf, board, bits.tobytes()).outputs
+    assert outputs == _expected(content, bits)[0].tobytes()
