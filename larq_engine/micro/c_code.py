@@ -216,6 +216,12 @@ def _values(constant: Constant) -> str:
             f"{row['floats_only']}u}}"
             for row in values
         ]
+    elif constant.c_type == "le_factor_near":
+        texts = [
+            f"{{{_integer(row['multiplier'])}, {_integer(row['addend'])}, "
+            f"{row['float_multiplier']:#010x}u, {row['float_addend']:#010x}u}}"
+            for row in values
+        ]
     elif constant.c_type == "le_factor32":
         texts = [f"{{{_integer(int(a))}, {_integer(int(b))}}}" for a, b in values]
     else:

@@ -71,6 +71,7 @@ def end_fields(step: Step, factors: Factors, zero: int, limits: tuple[int, int])
     return {
         "factors": Reference("factors"),
         "shift": factors.shift,
+        "before": factors.before,
         "zero_point": zero,
         "lowest": limits[0],
         "highest": limits[1],
@@ -118,13 +119,15 @@ def as_int32(op: Op, values: Array) -> Array:
     return values.astype(np.int32)
 
 
-def instance(name: str, struct: str, rescale: str, *, scratch: bool = False) -> Instance:
-    """Returns a kernel compiled for a way to make int8 of sums."""
+def instance(
+    name: str, struct: str, rescale: str, *, scratch: bool = False, of_four: bool = False
+) -> Instance:
+    """Returns a kernel compiled for a way to make int8 of sums, one or up to four at once."""
     more, passed = (", int8_t* scratch", ", scratch") if scratch else ("", "")
     text = (
         f"LE_KERNEL void {{name}}(const {struct}* layer, const int8_t* in, "
         f"int8_t* out{more}) {{{{\n"
-        f"  le_{name}_run(layer, in, out{passed}, {rescale});\n"
+        f"  le_{name}_run(layer, in, out{passed}, {rescale}{'_four' * of_four});\n"
         "}}\n"
     )
     return Instance(f"{name}_{rescale.removeprefix('le_rescale').strip('_')}", text)

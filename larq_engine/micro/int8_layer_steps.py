@@ -90,7 +90,7 @@ def _conv(maker: StepMaker, op: Op) -> Step:
         step.instance = instance("int8_depthwise", "le_int8_conv2d", form)
     else:
         step.arguments.append(scratch)
-        step.instance = instance("int8_conv2d", "le_int8_conv2d", form, scratch=True)
+        step.instance = instance("int8_conv2d", "le_int8_conv2d", form, scratch=True, of_four=True)
     return step
 
 
@@ -126,7 +126,7 @@ def _dense(maker: StepMaker, op: Op) -> Step:
         "end": end,
     }
     step.structs = [Struct("layer", "le_int8_dense", fields)]
-    step.instance = instance("int8_dense", "le_int8_dense", form)
+    step.instance = instance("int8_dense", "le_int8_dense", form, of_four=True)
     return step
 
 

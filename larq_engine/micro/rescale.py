@@ -35,10 +35,11 @@ class Factors:
     # Structs as le_rescale.h has them, one a channel.
     values: Array
     shift: int = 0
+    before: int = 0
 
     @property
     def headers(self) -> tuple[str, ...]:
-        is_float = self.c_type == "le_factor_float"
+        is_float = self.c_type in ("le_factor_float", "le_factor_near")
         return ("le_rescale_float.h",) if is_float else ("le_rescale.h",)
 
 
@@ -73,13 +74,52 @@ def fit(sums: Sums, *, narrow: bool = True) -> Factors:
                 values = np.stack([multiplier, addend], axis=1).astype(np.int32)
                 kernel = "le_rescale32" + ("_byte" if sums.results == (-128, 127) else "")
                 return Factors(kernel, "le_factor32", values, shift)
+    high = _with_high_products(changes, slopes)
+    if high is not None:
+        return high
     _, exponents = np.frexp(slopes)
     shifts = np.clip(30 - exponents, 1, _MOST_SHIFT_OF_RESULTS).astype(np.int64)
     multiplier, addend, fits = _with_shifts(changes, slopes, shifts, _MOST_64)
     if fits.all():
         values = _structs(_FIELDS, addend, multiplier, shifts)
         return Factors("le_rescale64", "le_factor64", values)
-    return _with_floats(sums)
+    near = _near_floats(sums, int(changes.most.max()))
+    return near if near is not None else _with_floats(sums)
+
+
+# The high half of a product leaves so many bits below.
+_LOW_BITS = 32
+
+
+def _with_high_products(changes: "_Changes", slopes: Array) -> Factors | None:
+    """Returns factors whose products' high 32 bits are exact, or None."""
+    before = _most_before(int(changes.most.max()))
+    for shift in _high_shifts(changes, slopes, before):
+        multiplier = np.rint(np.ldexp(slopes, _LOW_BITS + shift - before)).astype(np.int64)
+
+        def product(sums: Array, by: Array = multiplier[:, None]) -> Array:
+            return np.asarray((by * (sums << before)) >> _LOW_BITS)
+
+        goals = changes.above << shift
+        least, most = changes.bounds(goals - product(changes.sums), goals - 1 - product(changes.sums - 1))
+        addend = _between(least, most)
+        largest = np.abs(product(changes.most[:, None]))[:, 0] + 1
+        fits = (least <= most) & (multiplier <= _MOST_32) & (largest + np.abs(addend) <= _MOST_32)
+        if fits.all():
+            values = np.stack([multiplier * changes.sign[:, 0], addend], axis=1).astype(np.int32)
+            return Factors("le_rescale_high", "le_factor32", values, shift, before)
+    return None
+
+
+def _most_before(most: int) -> int:
+    """Returns how far sums up to a number can be shifted up within 32 bits."""
+    return max(0, 31 - most.bit_length())
+
+
+def _high_shifts(changes: "_Changes", slopes: Array, before: int) -> range:
+    largest = max(float(slopes.max()) * 2.0 ** (_LOW_BITS - before), float((slopes * changes.most).max()))
+    most = min(23, int(np.floor(np.log2(_MOST_32 / max(largest, 2.0**-30)))))
+    return range(most, max(-1, most - 3), -1)
 
 
 _FIELDS = (("addend", "<i8"), ("multiplier", "<i4"), ("shift", "<i4"))
@@ -112,6 +152,35 @@ def _with_floats(sums: Sums) -> Factors:
     columns = (addend, multiplier, shifts, *floats, is_much)
     kernel = "le_rescale_even" if sums.to_even else "le_rescale_away"
     return Factors(kernel, "le_factor_float", _structs(_FLOAT_FIELDS, *columns))
+
+
+_NEAR_FIELDS = (
+    ("multiplier", "<i4"),
+    ("addend", "<i4"),
+    ("float_multiplier", "<u4"),
+    ("float_addend", "<u4"),
+)
+
+# Bits of the fraction, to which the kernel compares what is near to a half.
+_FRACTION = 16
+
+
+def _near_floats(sums: Sums, most: int) -> Factors | None:
+    """Returns what `_with_floats` does in half of the bytes, or None if results need more bits."""
+    by = sums.multiplier.astype(np.float64)
+    added = sums.addend.astype(np.float64) + sums.zero_point
+    if (np.abs(sums.addend) + abs(sums.zero_point) > _MOST_ADDED).any():
+        return None
+    before = _most_before(most)
+    multiplier = np.rint(np.ldexp(by, _LOW_BITS + _FRACTION - before))
+    addend = np.rint(np.ldexp(added + 0.5, _FRACTION))
+    largest = np.ldexp(np.abs(by), _FRACTION) * most + np.abs(addend) + 2
+    if np.abs(multiplier).max() > _MOST_32 or largest.max() > _MOST_32:
+        return None
+    floats = [array.astype("<f4").view("<u4") for array in (sums.multiplier, sums.addend)]
+    kernel = "le_rescale_near_even" if sums.to_even else "le_rescale_near_away"
+    values = _structs(_NEAR_FIELDS, multiplier, addend, *floats)
+    return Factors(kernel, "le_factor_near", values, 0, before)
 
 
 def _structs(fields: tuple[tuple[str, str], ...], *columns: Array) -> Array:
@@ -149,8 +218,12 @@ class _Changes:
 
     def addends(self, slopes: Array, goals: Array, step: float) -> tuple[Array, Array]:
         """Returns the least and the greatest addends with which slopes change results rightly."""
-        least = np.where(self.are_reached, goals - slopes * self.sums, -_MOST_64)
-        most = np.where(self.are_missed, goals - step - slopes * (self.sums - 1), _MOST_64)
+        return self.bounds(goals - slopes * self.sums, goals - step - slopes * (self.sums - 1))
+
+    def bounds(self, least: Array, most: Array) -> tuple[Array, Array]:
+        """Returns the bounds of each channel's addend, of those of its changes that matter."""
+        least = np.where(self.are_reached, least, -_MOST_64)
+        most = np.where(self.are_missed, most, _MOST_64)
         return least.max(axis=1, initial=-_MOST_64), most.min(axis=1, initial=_MOST_64)
 
 
@@ -190,12 +263,17 @@ def _with_shifts(
     """Returns multipliers and addends, and for which channels they are right."""
     multiplier = np.rint(slopes * 2.0**shifts).astype(np.int64)
     least, most = changes.addends(multiplier[:, None], changes.above << shifts[:, None], 1)
-    # There is a limit on one side only, or none, where no sum changes the result.
-    addend = np.where(
-        least == -_MOST_64, most, np.where(most == _MOST_64, least, (least >> 1) + (most >> 1))
-    )
-    addend = np.clip(addend, least, np.maximum(least, most))
+    addend = _between(least, most)
     product = multiplier * changes.most
     fits = (least <= most) & (multiplier <= _MOST_32) & (product <= limit)
     fits &= np.abs(addend) <= limit - np.minimum(product, limit)
     return multiplier * changes.sign[:, 0], addend, fits
+
+
+def _between(least: Array, most: Array) -> Array:
+    """Returns an addend within bounds: the middle."""
+    # There is a limit on one side only, or none, where no sum changes the result.
+    addend = np.where(
+        least == -_MOST_64, most, np.where(most == _MOST_64, least, (least >> 1) + (most >> 1))
+    )
+    return np.asarray(np.clip(addend, least, np.maximum(least, most)))

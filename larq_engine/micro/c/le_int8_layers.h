@@ -22,37 +22,84 @@ typedef struct {
   le_int8_end end;
 } le_int8_conv2d;
 
+/* Copies values that follow each other; most are few, for which a call takes longer than the rest. */
+LE_INLINE int8_t* le_copy_bytes(const int8_t* from, uint32_t count, int8_t* to) {
+#ifdef LE_HAS_HELIUM
+  for (uint32_t i = 0; i < count; i += 16) {
+    const mve_pred16_t there = vctp8q(count - i);
+    vstrbq_p_s8(to + i, vldrbq_z_s8(from + i, there), there);
+  }
+#else
+  memcpy(to, from, count);
+#endif
+  return to + count;
+}
+
+LE_INLINE int8_t* le_fill_bytes(int8_t value, uint32_t count, int8_t* to) {
+  if (count > 0) memset(to, value, count);
+  return to + count;
+}
+
+/* Brings the values under a filter together. Where those of a row lie side by side in the input,
+ * they are copied at once. */
 LE_KERNEL void le_gather_bytes(const le_int8_conv2d* layer, const le_inside* rows,
                                const le_inside* columns, uint32_t group, const int8_t* in,
                                int8_t* taps) {
   const uint32_t count = layer->group_channels;
   const uint32_t pixel = count * layer->groups;
+  const uint32_t inside = columns->last - columns->first;
+  const int are_beside = layer->groups == 1 && layer->x.dilation == 1;
+  const uint32_t runs = are_beside ? inside > 0 : inside;
+  const uint32_t run = are_beside ? inside * count : count;
+  const int32_t column = columns->start + (int32_t)(columns->first * layer->x.dilation);
   for (uint32_t ty = 0; ty < layer->y.taps; ++ty) {
-    const int row_is_inside = ty >= rows->first && ty < rows->last;
-    const int32_t row = rows->start + (int32_t)(ty * layer->y.dilation);
-    for (uint32_t tx = 0; tx < layer->x.taps; ++tx, taps += count) {
-      if (row_is_inside && tx >= columns->first && tx < columns->last) {
-        const int32_t column = columns->start + (int32_t)(tx * layer->x.dilation);
-        const uint32_t at = (uint32_t)row * layer->x.in_size + (uint32_t)column;
-        memcpy(taps, in + at * pixel + group * count, count);
-      } else {
-        memset(taps, layer->pad, count);
-      }
+    if (ty < rows->first || ty >= rows->last) {
+      taps = le_fill_bytes(layer->pad, layer->x.taps * count, taps);
+      continue;
     }
+    const int32_t row = rows->start + (int32_t)(ty * layer->y.dilation);
+    const int32_t at = row * (int32_t)layer->x.in_size + column;
+    uint32_t from = (uint32_t)at * pixel + group * count;
+    taps = le_fill_bytes(layer->pad, columns->first * count, taps);
+    for (uint32_t i = 0; i < runs; ++i, from += layer->x.dilation * pixel) {
+      taps = le_copy_bytes(in + from, run, taps);
+    }
+    taps = le_fill_bytes(layer->pad, (layer->x.taps - columns->last) * count, taps);
   }
 }
 
-/* Adds the products of two rows of weights with the same values to two sums. */
+/* Where the weights of four channels begin. */
+typedef struct {
+  const int8_t* first;
+  uint32_t steps[4];
+} le_four_rows;
+
+/* Adds the products of four rows of weights with the same values to four sums. */
 #if defined(LE_HAS_HELIUM)
 
-LE_INLINE void le_add_products(const int8_t* x, const int8_t* w0, const int8_t* w1, uint32_t count,
+LE_INLINE void le_add_products(const int8_t* x, const le_four_rows* rows, uint32_t count,
                                int32_t* sums) {
-  for (uint32_t left = count; left > 0; left -= le_least(left, 16), x += 16, w0 += 16, w1 += 16) {
-    const mve_pred16_t there = vctp8q(left);
-    const int8x16_t values = vldrbq_z_s8(x, there);
-    sums[0] = vmladavaq_s8(sums[0], values, vldrbq_z_s8(w0, there));
-    sums[1] = vmladavaq_s8(sums[1], values, vldrbq_z_s8(w1, there));
+  const int8_t* w = rows->first;
+  int32_t a = sums[0], b = sums[1], c = sums[2], d = sums[3];
+  for (uint32_t blocks = count / 16; blocks > 0; --blocks, x += 16, w += 16) {
+    const int8x16_t values = vldrbq_s8(x);
+    a = vmladavaq_s8(a, values, vldrbq_s8(w));
+    b = vmladavaq_s8(b, values, vldrbq_s8(w + rows->steps[1]));
+    c = vmladavaq_s8(c, values, vldrbq_s8(w + rows->steps[2]));
+    d = vmladavaq_s8(d, values, vldrbq_s8(w + rows->steps[3]));
   }
+  if (count % 16 > 0) {
+    const mve_pred16_t there = vctp8q(count % 16);
+    const int8x16_t values = vldrbq_z_s8(x, there);
+    a = vmladavaq_s8(a, values, vldrbq_z_s8(w, there));
+    b = vmladavaq_s8(b, values, vldrbq_z_s8(w + rows->steps[1], there));
+    c = vmladavaq_s8(c, values, vldrbq_z_s8(w + rows->steps[2], there));
+    d = vmladavaq_s8(d, values, vldrbq_z_s8(w + rows->steps[3], there));
+  }
+  sums[0] = a;
+  sums[1] = b;
+  sums[2] = c;
+  sums[3] = d;
 }
 
 #else
@@ -73,33 +120,41 @@ LE_INLINE uint32_t le_load_bytes(const int8_t* from) {
   memcpy(&bytes, from, 4);
   return bytes;
 }
+
+LE_INLINE int32_t le_add_four_products(int16x2_t even, int16x2_t odd, const int8_t* w,
+                                       int32_t sum) {
+  const uint32_t weights = le_load_bytes(w);
+  return __smlad(odd, le_odd_bytes(weights), __smlad(even, le_even_bytes(weights), sum));
+}
 #endif
 
-LE_INLINE void le_add_products(const int8_t* x, const int8_t* w0, const int8_t* w1, uint32_t count,
+LE_INLINE void le_add_products(const int8_t* x, const le_four_rows* rows, uint32_t count,
                                int32_t* sums) {
-  int32_t first = sums[0];
-  int32_t second = sums[1];
+  const int8_t* w = rows->first;
+  int32_t a = sums[0], b = sums[1], c = sums[2], d = sums[3];
 #ifdef LE_HAS_DSP
   LE_UNROLL_TWICE
-  for (; count >= 4; count -= 4, x += 4, w0 += 4, w1 += 4) {
+  for (; count >= 4; count -= 4, x += 4, w += 4) {
     const uint32_t values = le_load_bytes(x);
-    const uint32_t a = le_load_bytes(w0);
-    const uint32_t b = le_load_bytes(w1);
     const int16x2_t even = le_even_bytes(values);
     const int16x2_t odd = le_odd_bytes(values);
-    first = __smlad(even, le_even_bytes(a), first);
-    first = __smlad(odd, le_odd_bytes(a), first);
-    second = __smlad(even, le_even_bytes(b), second);
-    second = __smlad(odd, le_odd_bytes(b), second);
+    a = le_add_four_products(even, odd, w, a);
+    b = le_add_four_products(even, odd, w + rows->steps[1], b);
+    c = le_add_four_products(even, odd, w + rows->steps[2], c);
+    d = le_add_four_products(even, odd, w + rows->steps[3], d);
   }
 #endif
-  for (; count > 0; --count) {
+  for (; count > 0; --count, ++w) {
     const int32_t value = *x++;
-    first += value * *w0++;
-    second += value * *w1++;
+    a += value * *w;
+    b += value * w[rows->steps[1]];
+    c += value * w[rows->steps[2]];
+    d += value * w[rows->steps[3]];
   }
-  sums[0] = first;
-  sums[1] = second;
+  sums[0] = a;
+  sums[1] = b;
+  sums[2] = c;
+  sums[3] = d;
 }
 
 #endif
@@ -107,21 +162,28 @@ LE_INLINE void le_add_products(const int8_t* x, const int8_t* w0, const int8_t* 
 /* Computes the outputs of all channels of a group for the same values. */
 LE_INLINE int8_t* le_int8_channels(const int8_t* x, const int8_t* weights, uint32_t depth,
                                    const int32_t* bias, uint32_t first, uint32_t count,
-                                   const le_int8_end* end, int8_t* out, le_int8_rescale rescale) {
-  for (uint32_t c = 0; c < count; c += 2, weights += 2 * depth) {
-    /* The last one of an odd number is computed twice. */
-    const uint32_t both = c + 1 < count;
+                                   const le_int8_end* end, int8_t* out,
+                                   le_int8_rescale_four rescale) {
+  for (uint32_t c = 0; c < count; c += 4, weights += 4 * depth) {
+    /* Of a last four that are fewer, the last one is computed several times. */
+    const uint32_t there = le_least(count - c, 4);
     const uint32_t channel = first + c;
-    int32_t sums[2] = {bias[channel], bias[channel + both]};
-    le_add_products(x, weights, weights + both * depth, depth, sums);
-    *out++ = rescale(end, sums[0], channel);
-    if (both) *out++ = rescale(end, sums[1], channel + 1);
+    le_four_rows rows = {weights, {0}};
+    int32_t sums[4];
+    for (uint32_t i = 0; i < 4; ++i) {
+      const uint32_t at = le_least(i, there - 1);
+      rows.steps[i] = at * depth;
+      sums[i] = bias[channel + at];
+    }
+    le_add_products(x, &rows, depth, sums);
+    rescale(end, sums, channel, there, out);
+    out += there;
   }
   return out;
 }
 
 LE_INLINE void le_int8_conv2d_run(const le_int8_conv2d* layer, const int8_t* in, int8_t* out,
-                                  int8_t* scratch, le_int8_rescale rescale) {
+                                  int8_t* scratch, le_int8_rescale_four rescale) {
   const uint32_t depth = (uint32_t)layer->y.taps * layer->x.taps * layer->group_channels;
   for (uint32_t oy = 0; oy < layer->y.out_size; ++oy) {
     const le_inside rows = le_taps_inside(&layer->y, oy);
@@ -183,7 +245,7 @@ typedef struct {
 } le_int8_dense;
 
 LE_INLINE void le_int8_dense_run(const le_int8_dense* layer, const int8_t* in, int8_t* out,
-                                 le_int8_rescale rescale) {
+                                 le_int8_rescale_four rescale) {
   for (uint32_t row = 0; row < layer->rows; ++row, in += layer->depth) {
     out = le_int8_channels(in, layer->weights, layer->depth, layer->bias, 0, layer->units,
                            &layer->end, out, rescale);

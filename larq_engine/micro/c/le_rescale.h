@@ -11,7 +11,7 @@
 
 #include "le_base.h"
 
-/* One a channel; products of small sums fit in 32 bits. */
+/* One a channel. Products of small sums fit in 32 bits; of others the high 32 bits are enough. */
 typedef struct {
   int32_t multiplier;
   int32_t addend;
@@ -27,6 +27,7 @@ typedef struct {
 typedef struct {
   const void* factors; /* one a channel */
   int32_t shift;       /* of factors of 32 bits */
+  int32_t before;      /* how far sums are shifted up, for their high products */
   int32_t zero_point;  /* of floats, which are rounded before it is added */
   int8_t lowest;
   int8_t highest;
@@ -47,6 +48,19 @@ LE_INLINE int8_t le_rescale32_byte(const le_int8_end* end, int32_t sum, uint32_t
   return (int8_t)le_clamp((sum * by->multiplier + by->addend) >> end->shift, -128, 127);
 }
 
+/* Returns the high 32 bits of the product, of which the addend leaves nothing out of range. */
+LE_INLINE int32_t le_high_product(const le_int8_end* end, int32_t sum, int32_t multiplier,
+                                  int32_t addend) {
+  const int32_t up = (int32_t)((uint32_t)sum << end->before);
+  return (int32_t)(((int64_t)up * multiplier) >> 32) + addend;
+}
+
+LE_INLINE int8_t le_rescale_high(const le_int8_end* end, int32_t sum, uint32_t channel) {
+  const le_factor32* by = (const le_factor32*)end->factors + channel;
+  const int32_t value = le_high_product(end, sum, by->multiplier, by->addend) >> end->shift;
+  return (int8_t)le_clamp(value, end->lowest, end->highest);
+}
+
 /* Returns a number of 32 bits that is beyond int8 where the given one is. */
 LE_INLINE int32_t le_narrow(int64_t value) {
   const int32_t narrow = (int32_t)value;
@@ -59,5 +73,68 @@ LE_INLINE int8_t le_rescale64(const le_int8_end* end, int32_t sum, uint32_t chan
   const int64_t value = ((int64_t)sum * by->multiplier + by->addend) >> by->shift;
   return (int8_t)le_clamp(le_narrow(value), end->lowest, end->highest);
 }
+
+/* The same functions for up to four channels that follow each other, of a layer's kernel. */
+typedef void (*le_int8_rescale_four)(const le_int8_end* end, const int32_t* sums, uint32_t channel,
+                                     uint32_t count, int8_t* out);
+
+#define LE_RESCALE_FOUR(name)                                                                  \
+  LE_INLINE void name##_four(const le_int8_end* end, const int32_t* sums, uint32_t channel,    \
+                             uint32_t count, int8_t* out) {                                    \
+    for (uint32_t i = 0; i < count; ++i) out[i] = name(end, sums[i], channel + i);             \
+  }
+
+#ifdef LE_HAS_HELIUM
+
+LE_INLINE void le_store_four(const le_int8_end* end, int32x4_t values, mve_pred16_t there,
+                             int8_t* out) {
+  values = vmaxq_s32(values, vdupq_n_s32(end->lowest));
+  values = vminq_s32(values, vdupq_n_s32(end->highest));
+  vstrbq_p_s32(out, values, there);
+}
+
+/* Loads a field of four structs, of which one has so many words. */
+LE_INLINE int32x4_t le_load_field(const int32_t* from, uint32_t words, mve_pred16_t there) {
+  const uint32x4_t at = vmulq_n_u32(vidupq_n_u32(0, 1), words);
+  return vldrwq_gather_shifted_offset_z_s32(from, at, there);
+}
+
+LE_INLINE void le_rescale32_four(const le_int8_end* end, const int32_t* sums, uint32_t channel,
+                                 uint32_t count, int8_t* out) {
+  const le_factor32* by = (const le_factor32*)end->factors + channel;
+  const mve_pred16_t there = vctp32q(count);
+  const int32x4_t product = vmulq_s32(vld1q_s32(sums), le_load_field(&by->multiplier, 2, there));
+  const int32x4_t value = vaddq_s32(product, le_load_field(&by->addend, 2, there));
+  le_store_four(end, vshlq_r_s32(value, -end->shift), there, out);
+}
+
+LE_INLINE void le_rescale32_byte_four(const le_int8_end* end, const int32_t* sums, uint32_t channel,
+                                      uint32_t count, int8_t* out) {
+  le_rescale32_four(end, sums, channel, count, out);
+}
+
+LE_INLINE int32x4_t le_high_product_four(const le_int8_end* end, const int32_t* sums,
+                                         int32x4_t multiplier, int32x4_t addend) {
+  const int32x4_t up = vshlq_r_s32(vld1q_s32(sums), end->before);
+  return vaddq_s32(vmulhq_s32(up, multiplier), addend);
+}
+
+LE_INLINE void le_rescale_high_four(const le_int8_end* end, const int32_t* sums, uint32_t channel,
+                                    uint32_t count, int8_t* out) {
+  const le_factor32* by = (const le_factor32*)end->factors + channel;
+  const mve_pred16_t there = vctp32q(count);
+  const int32x4_t value =
+      le_high_product_four(end, sums, le_load_field(&by->multiplier, 2, there),
+                           le_load_field(&by->addend, 2, there));
+  le_store_four(end, vshlq_r_s32(value, -end->shift), there, out);
+}
+
+#else
+LE_RESCALE_FOUR(le_rescale32)
+LE_RESCALE_FOUR(le_rescale32_byte)
+LE_RESCALE_FOUR(le_rescale_high)
+#endif
+
+LE_RESCALE_FOUR(le_rescale64)
 
 #endif
