@@ -68,38 +68,56 @@ LE_KERNEL void le_gather_bytes(const le_int8_conv2d* layer, const le_inside* row
   }
 }
 
-/* Where the weights of four channels begin. */
+/* Where values of four channels lie, from that of the first one on. Of a layer with fewer channels
+ * the last one is computed several times. */
 typedef struct {
-  const int8_t* first;
-  uint32_t steps[4];
-} le_four_rows;
+  uint32_t count; /* of channels, 4 at most */
+  uint32_t depth;
+  uint32_t channels[4];
+  uint32_t rows[4]; /* in bytes of weights */
+} le_four_channels;
 
-/* Adds the products of four rows of weights with the same values to four sums. */
-#if defined(LE_HAS_HELIUM)
+LE_INLINE le_four_channels le_find_four_channels(uint32_t outputs, uint32_t depth) {
+  le_four_channels four;
+  four.count = le_least(outputs, 4);
+  four.depth = depth;
+  for (uint32_t i = 0; i < 4; ++i) {
+    four.channels[i] = le_least(i, four.count - 1);
+    four.rows[i] = four.channels[i] * depth;
+  }
+  return four;
+}
 
-LE_INLINE void le_add_products(const int8_t* x, const le_four_rows* rows, uint32_t count,
-                               int32_t* sums) {
-  const int8_t* w = rows->first;
-  int32_t a = sums[0], b = sums[1], c = sums[2], d = sums[3];
-  for (uint32_t blocks = count / 16; blocks > 0; --blocks, x += 16, w += 16) {
-    const int8x16_t values = vldrbq_s8(x);
-    a = vmladavaq_s8(a, values, vldrbq_s8(w));
-    b = vmladavaq_s8(b, values, vldrbq_s8(w + rows->steps[1]));
-    c = vmladavaq_s8(c, values, vldrbq_s8(w + rows->steps[2]));
-    d = vmladavaq_s8(d, values, vldrbq_s8(w + rows->steps[3]));
-  }
-  if (count % 16 > 0) {
-    const mve_pred16_t there = vctp8q(count % 16);
-    const int8x16_t values = vldrbq_z_s8(x, there);
-    a = vmladavaq_s8(a, values, vldrbq_z_s8(w, there));
-    b = vmladavaq_s8(b, values, vldrbq_z_s8(w + rows->steps[1], there));
-    c = vmladavaq_s8(c, values, vldrbq_z_s8(w + rows->steps[2], there));
-    d = vmladavaq_s8(d, values, vldrbq_z_s8(w + rows->steps[3], there));
-  }
-  sums[0] = a;
-  sums[1] = b;
-  sums[2] = c;
-  sums[3] = d;
+/* Returns the sums of four channels of the products of their weights with the same values. */
+#ifdef LE_HAS_HELIUM
+
+/* The loop takes ten instructions for 64 products. Compilers know no loop that ends within a vector
+ * by itself, and keep one pointer for all rows, which takes four more. */
+LE_INLINE le_four_sums le_sum_products(const le_four_channels* four, const int8_t* x,
+                                       const int8_t* weights, const int32_t* bias) {
+  const int8_t *wa = weights, *wb = wa + four->rows[1];
+  const int8_t *wc = wa + four->rows[2], *wd = wa + four->rows[3];
+  int32_t a = 0, b = 0, c = 0, d = 0;
+  __asm__ volatile(
+      "wlstp.8 lr, %[depth], 2f\n"
+      "1:\n"
+      "vldrb.8 q0, [%[x]], #16\n"
+      "vldrb.8 q1, [%[wa]], #16\n"
+      "vmladava.s8 %[a], q0, q1\n"
+      "vldrb.8 q2, [%[wb]], #16\n"
+      "vmladava.s8 %[b], q0, q2\n"
+      "vldrb.8 q3, [%[wc]], #16\n"
+      "vmladava.s8 %[c], q0, q3\n"
+      "vldrb.8 q1, [%[wd]], #16\n"
+      "vmladava.s8 %[d], q0, q1\n"
+      "letp lr, 1b\n"
+      "2:\n"
+      : [x] "+r"(x), [wa] "+r"(wa), [wb] "+r"(wb), [wc] "+r"(wc), [wd] "+r"(wd), [a] "+Te"(a),
+        [b] "+Te"(b), [c] "+Te"(c), [d] "+Te"(d)
+      : [depth] "r"(four->depth)
+      : "q0", "q1", "q2", "q3", "lr", "memory");
+  const int32_t sums[4] = {a, b, c, d};
+  return vaddq_s32(vld1q_s32(sums), vldrwq_z_s32(bias, vctp32q(four->count)));
 }
 
 #else
@@ -121,70 +139,69 @@ LE_INLINE uint32_t le_load_bytes(const int8_t* from) {
   return bytes;
 }
 
-LE_INLINE int32_t le_add_four_products(int16x2_t even, int16x2_t odd, const int8_t* w,
-                                       int32_t sum) {
+LE_INLINE int32_t le_add_products(int16x2_t even, int16x2_t odd, const int8_t* w, int32_t sum) {
   const uint32_t weights = le_load_bytes(w);
   return __smlad(odd, le_odd_bytes(weights), __smlad(even, le_even_bytes(weights), sum));
 }
 #endif
 
-LE_INLINE void le_add_products(const int8_t* x, const le_four_rows* rows, uint32_t count,
-                               int32_t* sums) {
-  const int8_t* w = rows->first;
-  int32_t a = sums[0], b = sums[1], c = sums[2], d = sums[3];
+LE_INLINE le_four_sums le_sum_products(const le_four_channels* four, const int8_t* x,
+                                       const int8_t* weights, const int32_t* bias) {
+  const int8_t *wa = weights, *wb = wa + four->rows[1];
+  const int8_t *wc = wa + four->rows[2], *wd = wa + four->rows[3];
+  int32_t a = bias[0], b = bias[four->channels[1]];
+  int32_t c = bias[four->channels[2]], d = bias[four->channels[3]];
+  const int8_t* const end = x + four->depth;
 #ifdef LE_HAS_DSP
   LE_UNROLL_TWICE
-  for (; count >= 4; count -= 4, x += 4, w += 4) {
+  for (const int8_t* const last = x + (four->depth & ~3u); x != last; x += 4) {
     const uint32_t values = le_load_bytes(x);
     const int16x2_t even = le_even_bytes(values);
     const int16x2_t odd = le_odd_bytes(values);
-    a = le_add_four_products(even, odd, w, a);
-    b = le_add_four_products(even, odd, w + rows->steps[1], b);
-    c = le_add_four_products(even, odd, w + rows->steps[2], c);
-    d = le_add_four_products(even, odd, w + rows->steps[3], d);
+    a = le_add_products(even, odd, wa, a);
+    b = le_add_products(even, odd, wb, b);
+    c = le_add_products(even, odd, wc, c);
+    d = le_add_products(even, odd, wd, d);
+    wa += 4;
+    wb += 4;
+    wc += 4;
+    wd += 4;
   }
+#else
+  LE_UNROLL_TWICE
 #endif
-  for (; count > 0; --count, ++w) {
+  while (x != end) {
     const int32_t value = *x++;
-    a += value * *w;
-    b += value * w[rows->steps[1]];
-    c += value * w[rows->steps[2]];
-    d += value * w[rows->steps[3]];
+    a += value * *wa++;
+    b += value * *wb++;
+    c += value * *wc++;
+    d += value * *wd++;
   }
-  sums[0] = a;
-  sums[1] = b;
-  sums[2] = c;
-  sums[3] = d;
+  const le_four_sums sums = {{a, b, c, d}};
+  return sums;
 }
 
 #endif
 
-/* Computes the outputs of all channels of a group for the same values. */
-LE_INLINE int8_t* le_int8_channels(const int8_t* x, const int8_t* weights, uint32_t depth,
-                                   const int32_t* bias, uint32_t first, uint32_t count,
-                                   const le_int8_end* end, int8_t* out,
-                                   le_int8_rescale_four rescale) {
-  for (uint32_t c = 0; c < count; c += 4, weights += 4 * depth) {
-    /* Of a last four that are fewer, the last one is computed several times. */
-    const uint32_t there = le_least(count - c, 4);
-    const uint32_t channel = first + c;
-    le_four_rows rows = {weights, {0}};
-    int32_t sums[4];
-    for (uint32_t i = 0; i < 4; ++i) {
-      const uint32_t at = le_least(i, there - 1);
-      rows.steps[i] = at * depth;
-      sums[i] = bias[channel + at];
-    }
-    le_add_products(x, &rows, depth, sums);
-    rescale(end, sums, channel, there, out);
-    out += there;
+/* Computes the outputs of all channels of a group for the same values. The last four may be others
+ * again, so that there are always four. */
+LE_INLINE void le_int8_channels(const le_four_channels* four, const int8_t* x,
+                                const int8_t* weights, const int32_t* bias, uint32_t first,
+                                uint32_t count, const le_int8_end* end, int8_t* out,
+                                le_int8_rescale_four rescale) {
+  for (uint32_t c = 0; c < count; c += 4) {
+    const uint32_t at = le_least(c, count - four->count);
+    const uint32_t channel = first + at;
+    const le_four_sums sums = le_sum_products(four, x, weights + at * four->depth, bias + channel);
+    rescale(end, sums, channel, four->count, out + at);
   }
-  return out;
 }
 
 LE_INLINE void le_int8_conv2d_run(const le_int8_conv2d* layer, const int8_t* in, int8_t* out,
                                   int8_t* scratch, le_int8_rescale_four rescale) {
   const uint32_t depth = (uint32_t)layer->y.taps * layer->x.taps * layer->group_channels;
+  const uint32_t outputs = layer->group_outputs;
+  const le_four_channels four = le_find_four_channels(outputs, depth);
   for (uint32_t oy = 0; oy < layer->y.out_size; ++oy) {
     const le_inside rows = le_taps_inside(&layer->y, oy);
     for (uint32_t ox = 0; ox < layer->x.out_size; ++ox) {
@@ -198,9 +215,9 @@ LE_INLINE void le_int8_conv2d_run(const le_int8_conv2d* layer, const int8_t* in,
         } else {
           le_gather_bytes(layer, &rows, &columns, group, in, scratch);
         }
-        const uint32_t outputs = layer->group_outputs;
-        out = le_int8_channels(taps, weights, depth, layer->bias, group * outputs, outputs,
-                               &layer->end, out, rescale);
+        le_int8_channels(&four, taps, weights, layer->bias, group * outputs, outputs, &layer->end,
+                         out, rescale);
+        out += outputs;
         weights += outputs * depth;
       }
     }
@@ -246,9 +263,10 @@ typedef struct {
 
 LE_INLINE void le_int8_dense_run(const le_int8_dense* layer, const int8_t* in, int8_t* out,
                                  le_int8_rescale_four rescale) {
-  for (uint32_t row = 0; row < layer->rows; ++row, in += layer->depth) {
-    out = le_int8_channels(in, layer->weights, layer->depth, layer->bias, 0, layer->units,
-                           &layer->end, out, rescale);
+  const le_four_channels four = le_find_four_channels(layer->units, layer->depth);
+  for (uint32_t row = 0; row < layer->rows; ++row, in += layer->depth, out += layer->units) {
+    le_int8_channels(&four, in, layer->weights, layer->bias, 0, layer->units, &layer->end, out,
+                     rescale);
   }
 }
 

@@ -74,14 +74,27 @@ LE_INLINE int8_t le_rescale64(const le_int8_end* end, int32_t sum, uint32_t chan
   return (int8_t)le_clamp(le_narrow(value), end->lowest, end->highest);
 }
 
-/* The same functions for up to four channels that follow each other, of a layer's kernel. */
-typedef void (*le_int8_rescale_four)(const le_int8_end* end, const int32_t* sums, uint32_t channel,
+/* The sums of four channels that follow each other. */
+#ifdef LE_HAS_HELIUM
+typedef int32x4_t le_four_sums;
+#define LE_STORE_SUMS(sums, to) vst1q_s32(to, sums)
+#else
+typedef struct {
+  int32_t of[4];
+} le_four_sums;
+#define LE_STORE_SUMS(sums, to) memcpy(to, (sums).of, sizeof(to))
+#endif
+
+/* The same functions for the first `count` of four sums, of a layer's kernel. */
+typedef void (*le_int8_rescale_four)(const le_int8_end* end, le_four_sums sums, uint32_t channel,
                                      uint32_t count, int8_t* out);
 
-#define LE_RESCALE_FOUR(name)                                                                  \
-  LE_INLINE void name##_four(const le_int8_end* end, const int32_t* sums, uint32_t channel,    \
-                             uint32_t count, int8_t* out) {                                    \
-    for (uint32_t i = 0; i < count; ++i) out[i] = name(end, sums[i], channel + i);             \
+#define LE_RESCALE_FOUR(name)                                                           \
+  LE_INLINE void name##_four(const le_int8_end* end, le_four_sums sums, uint32_t channel, \
+                             uint32_t count, int8_t* out) {                             \
+    int32_t each[4];                                                                    \
+    LE_STORE_SUMS(sums, each);                                                          \
+    for (uint32_t i = 0; i < count; ++i) out[i] = name(end, each[i], channel + i);      \
   }
 
 #ifdef LE_HAS_HELIUM
@@ -99,27 +112,27 @@ LE_INLINE int32x4_t le_load_field(const int32_t* from, uint32_t words, mve_pred1
   return vldrwq_gather_shifted_offset_z_s32(from, at, there);
 }
 
-LE_INLINE void le_rescale32_four(const le_int8_end* end, const int32_t* sums, uint32_t channel,
+LE_INLINE void le_rescale32_four(const le_int8_end* end, le_four_sums sums, uint32_t channel,
                                  uint32_t count, int8_t* out) {
   const le_factor32* by = (const le_factor32*)end->factors + channel;
   const mve_pred16_t there = vctp32q(count);
-  const int32x4_t product = vmulq_s32(vld1q_s32(sums), le_load_field(&by->multiplier, 2, there));
+  const int32x4_t product = vmulq_s32(sums, le_load_field(&by->multiplier, 2, there));
   const int32x4_t value = vaddq_s32(product, le_load_field(&by->addend, 2, there));
   le_store_four(end, vshlq_r_s32(value, -end->shift), there, out);
 }
 
-LE_INLINE void le_rescale32_byte_four(const le_int8_end* end, const int32_t* sums, uint32_t channel,
+LE_INLINE void le_rescale32_byte_four(const le_int8_end* end, le_four_sums sums, uint32_t channel,
                                       uint32_t count, int8_t* out) {
   le_rescale32_four(end, sums, channel, count, out);
 }
 
-LE_INLINE int32x4_t le_high_product_four(const le_int8_end* end, const int32_t* sums,
+LE_INLINE int32x4_t le_high_product_four(const le_int8_end* end, le_four_sums sums,
                                          int32x4_t multiplier, int32x4_t addend) {
-  const int32x4_t up = vshlq_r_s32(vld1q_s32(sums), end->before);
+  const int32x4_t up = vshlq_r_s32(sums, end->before);
   return vaddq_s32(vmulhq_s32(up, multiplier), addend);
 }
 
-LE_INLINE void le_rescale_high_four(const le_int8_end* end, const int32_t* sums, uint32_t channel,
+LE_INLINE void le_rescale_high_four(const le_int8_end* end, le_four_sums sums, uint32_t channel,
                                     uint32_t count, int8_t* out) {
   const le_factor32* by = (const le_factor32*)end->factors + channel;
   const mve_pred16_t there = vctp32q(count);

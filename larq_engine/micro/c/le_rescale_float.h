@@ -92,7 +92,7 @@ LE_INLINE int8_t le_rescale_near_away(const le_int8_end* end, int32_t sum, uint3
 
 #ifdef LE_HAS_HELIUM
 
-LE_INLINE void le_rescale_near_four(const le_int8_end* end, const int32_t* sums, uint32_t channel,
+LE_INLINE void le_rescale_near_four(const le_int8_end* end, le_four_sums sums, uint32_t channel,
                                     uint32_t count, int8_t* out, int halves_go_to_even) {
   const int32_t* by = &((const le_factor_near*)end->factors + channel)->multiplier;
   const mve_pred16_t there = vctp32q(count);
@@ -102,18 +102,20 @@ LE_INLINE void le_rescale_near_four(const le_int8_end* end, const int32_t* sums,
       vandq_u32(vreinterpretq_u32_s32(vaddq_n_s32(value, LE_NEAR)), vdupq_n_u32(0xffff));
   le_store_four(end, vshrq_n_s32(value, 16), there, out);
   if (vcmphiq_m_u32(vdupq_n_u32(2 * LE_NEAR), fraction, there)) {
+    int32_t each[4];
+    LE_STORE_SUMS(sums, each);
     for (uint32_t i = 0; i < count; ++i) {
-      out[i] = le_rescale_near(end, sums[i], channel + i, halves_go_to_even);
+      out[i] = le_rescale_near(end, each[i], channel + i, halves_go_to_even);
     }
   }
 }
 
-LE_INLINE void le_rescale_near_even_four(const le_int8_end* end, const int32_t* sums,
+LE_INLINE void le_rescale_near_even_four(const le_int8_end* end, le_four_sums sums,
                                          uint32_t channel, uint32_t count, int8_t* out) {
   le_rescale_near_four(end, sums, channel, count, out, 1);
 }
 
-LE_INLINE void le_rescale_near_away_four(const le_int8_end* end, const int32_t* sums,
+LE_INLINE void le_rescale_near_away_four(const le_int8_end* end, le_four_sums sums,
                                          uint32_t channel, uint32_t count, int8_t* out) {
   le_rescale_near_four(end, sums, channel, count, out, 0);
 }
