@@ -87,7 +87,9 @@ def _conv(maker: StepMaker, op: Op) -> Step:
     scratch = step.scratch if step.scratch is not None else "NULL"
     step.arguments = [Reference("layer"), step.reads[0], step.writes[0]]
     if is_depthwise:
-        step.instance = instance("int8_depthwise", "le_int8_conv2d", form)
+        has_one = outputs == groups
+        name = "int8_depthwise" if has_one else "int8_depthwise_several"
+        step.instance = instance(name, "le_int8_conv2d", form, of_four=has_one)
     else:
         step.arguments.append(scratch)
         step.instance = instance("int8_conv2d", "le_int8_conv2d", form, scratch=True, of_four=True)

@@ -168,7 +168,8 @@ def _product_fields(
     name = "int8_multiply" + factors.kernel.removeprefix("le_rescale")
     step.instance = Instance(
         name,
-        f"LE_PRODUCT(le_{name}, {factors.kernel})\nLE_PAIRS({{name}}, le_{name})\n",
+        f"LE_PRODUCT(le_{name}, {factors.kernel})\nLE_PAIRS_ROW(le_{name}_row, le_{name})\n"
+        f"LE_PAIRS({{name}}, le_{name}_row)\n",
     )
     return Struct("with", "le_int8_product", fields), ""
 

@@ -20,7 +20,49 @@
     }                                                                                   \
   }
 
+#if defined(LE_HAS_HELIUM) || defined(LE_HAS_DSP)
+
+/* Returns the bits of up to 32 values. */
+#ifdef LE_HAS_HELIUM
+LE_INLINE uint32_t le_pack_word(const int8_t* in, uint32_t count, int8_t zero) {
+  const mve_pred16_t low = vctp8q(count);
+  const uint32_t word = vcmpltq_m_n_s8(vldrbq_z_s8(in, low), zero, low);
+  if (count <= 16) return word;
+  const mve_pred16_t high = vctp8q(count - 16);
+  return word | (uint32_t)vcmpltq_m_n_s8(vldrbq_z_s8(in + 16, high), zero, high) << 16;
+}
+#else
+LE_INLINE uint32_t le_pack_word(const int8_t* in, uint32_t count, int8_t zero) {
+  const int8x4_t zeros = (int8x4_t)(0x01010101u * (uint8_t)zero);
+  uint32_t word = 0;
+  uint32_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    int8x4_t four;
+    memcpy(&four, in + i, 4);
+    /* The product brings the signs of four bytes side by side. */
+    const uint32_t signs = (uint32_t)__qsub8(four, zeros) & 0x80808080u;
+    word |= ((signs >> 7) * 0x10204080u >> 28) << i;
+  }
+  for (; i < count; ++i) word |= (uint32_t)(in[i] < zero) << i;
+  return word;
+}
+#endif
+
+LE_KERNEL void le_pack_int8(const int8_t* in, uint32_t pixels, uint32_t channels, int32_t zero,
+                            uint32_t* out) {
+  for (uint32_t p = 0; p < pixels; ++p) {
+    for (uint32_t c = 0; c < channels; c += 32) {
+      const uint32_t count = le_least(channels - c, 32);
+      *out++ = le_pack_word(in, count, (int8_t)zero);
+      in += count;
+    }
+  }
+}
+
+#else
 LE_PACK(le_pack_int8, int8_t, *in < zero)
+#endif
+
 LE_PACK(le_pack_bool, uint8_t, *in == 0)
 
 /* Values of several bits: a pixel has one plane of its numbers' bits after the other, the lowest

@@ -224,27 +224,110 @@ LE_INLINE void le_int8_conv2d_run(const le_int8_conv2d* layer, const int8_t* in,
   }
 }
 
-/* Each channel of the input has `group_outputs` filters. */
-LE_INLINE void le_int8_depthwise_run(const le_int8_conv2d* layer, const int8_t* in, int8_t* out,
-                                     le_int8_rescale rescale) {
+/* What a filter covers of an image, from its first tap inside on. */
+typedef struct {
+  uint32_t in;      /* where its first value is, */
+  uint32_t weights; /* and its first weight */
+  uint32_t rows;
+  uint32_t columns;
+  uint32_t row_step; /* from one row's end to the next row */
+  uint32_t column_step;
+  uint32_t weight_row_step;
+  uint32_t weight_column_step;
+} le_covered;
+
+LE_INLINE le_covered le_find_covered(const le_int8_conv2d* layer, const le_inside* rows,
+                                     const le_inside* columns) {
   const uint32_t channels = (uint32_t)layer->groups * layer->group_outputs;
+  const uint32_t row = (uint32_t)(rows->start + (int32_t)(rows->first * layer->y.dilation));
+  const uint32_t column = (uint32_t)(columns->start + (int32_t)(columns->first * layer->x.dilation));
+  le_covered covered;
+  covered.in = (row * layer->x.in_size + column) * layer->groups;
+  covered.weights = (rows->first * layer->x.taps + columns->first) * channels;
+  covered.rows = rows->last - rows->first;
+  covered.columns = columns->last - columns->first;
+  covered.column_step = (uint32_t)layer->x.dilation * layer->groups;
+  covered.row_step = (uint32_t)layer->y.dilation * layer->x.in_size * layer->groups -
+                     covered.columns * covered.column_step;
+  covered.weight_column_step = channels;
+  covered.weight_row_step = (layer->x.taps - covered.columns) * channels;
+  return covered;
+}
+
+LE_INLINE int32_t le_sum_covered(const le_int8_conv2d* layer, const le_covered* covered,
+                                 const int8_t* in, uint32_t group, uint32_t channel) {
+  int32_t sum = layer->bias[channel];
+  uint32_t x = covered->in + group;
+  uint32_t w = covered->weights + channel;
+  for (uint32_t ty = covered->rows; ty > 0; --ty) {
+    for (uint32_t tx = covered->columns; tx > 0; --tx) {
+      sum += (in[x] - layer->pad) * layer->weights[w];
+      x += covered->column_step;
+      w += covered->weight_column_step;
+    }
+    x += covered->row_step;
+    w += covered->weight_row_step;
+  }
+  return sum;
+}
+
+/* Returns the sums of four channels, each of one of the input's. */
+LE_INLINE le_four_sums le_sum_covered_four(const le_int8_conv2d* layer, const le_covered* covered,
+                                           const int8_t* in, uint32_t channel, uint32_t count) {
+#ifdef LE_HAS_HELIUM
+  const mve_pred16_t there = vctp32q(count);
+  le_four_sums sums = vldrwq_z_s32(layer->bias + channel, there);
+  uint32_t x = covered->in + channel;
+  uint32_t w = covered->weights + channel;
+  for (uint32_t ty = covered->rows; ty > 0; --ty) {
+    for (uint32_t tx = covered->columns; tx > 0; --tx) {
+      const int32x4_t values = vsubq_n_s32(vldrbq_z_s32(in + x, there), layer->pad);
+      sums = vaddq_s32(sums, vmulq_s32(values, vldrbq_z_s32(layer->weights + w, there)));
+      x += covered->column_step;
+      w += covered->weight_column_step;
+    }
+    x += covered->row_step;
+    w += covered->weight_row_step;
+  }
+#else
+  le_four_sums sums = {{0}};
+  for (uint32_t i = 0; i < count; ++i) {
+    sums.of[i] = le_sum_covered(layer, covered, in, channel + i, channel + i);
+  }
+#endif
+  return sums;
+}
+
+/* One filter for each channel of the input. */
+LE_INLINE void le_int8_depthwise_run(const le_int8_conv2d* layer, const int8_t* in, int8_t* out,
+                                     le_int8_rescale_four rescale) {
   for (uint32_t oy = 0; oy < layer->y.out_size; ++oy) {
     const le_inside rows = le_taps_inside(&layer->y, oy);
     for (uint32_t ox = 0; ox < layer->x.out_size; ++ox) {
       const le_inside columns = le_taps_inside(&layer->x, ox);
+      const le_covered covered = le_find_covered(layer, &rows, &columns);
+      for (uint32_t channel = 0; channel < layer->groups; channel += 4) {
+        const uint32_t count = le_least(layer->groups - channel, 4);
+        const le_four_sums sums = le_sum_covered_four(layer, &covered, in, channel, count);
+        rescale(&layer->end, sums, channel, count, out);
+        out += count;
+      }
+    }
+  }
+}
+
+/* `group_outputs` filters for each channel of the input. */
+LE_INLINE void le_int8_depthwise_several_run(const le_int8_conv2d* layer, const int8_t* in,
+                                             int8_t* out, le_int8_rescale rescale) {
+  for (uint32_t oy = 0; oy < layer->y.out_size; ++oy) {
+    const le_inside rows = le_taps_inside(&layer->y, oy);
+    for (uint32_t ox = 0; ox < layer->x.out_size; ++ox) {
+      const le_inside columns = le_taps_inside(&layer->x, ox);
+      const le_covered covered = le_find_covered(layer, &rows, &columns);
       uint32_t channel = 0;
       for (uint32_t group = 0; group < layer->groups; ++group) {
         for (uint32_t m = 0; m < layer->group_outputs; ++m, ++channel) {
-          int32_t sum = layer->bias[channel];
-          for (uint32_t ty = rows.first; ty < rows.last; ++ty) {
-            const uint32_t row = (uint32_t)(rows.start + (int32_t)(ty * layer->y.dilation));
-            const int8_t* weights = layer->weights + ty * layer->x.taps * channels + channel;
-            for (uint32_t tx = columns.first; tx < columns.last; ++tx) {
-              const uint32_t column = (uint32_t)(columns.start + (int32_t)(tx * layer->x.dilation));
-              const int32_t value = in[(row * layer->x.in_size + column) * layer->groups + group];
-              sum += (value - layer->pad) * weights[tx * channels];
-            }
-          }
+          const int32_t sum = le_sum_covered(layer, &covered, in, group, channel);
           *out++ = rescale(&layer->end, sum, channel);
         }
       }

@@ -42,7 +42,35 @@ typedef struct {
     return rescale(&product->end, value, 0);                             \
   }
 
-#define LE_PAIRS(name, function)                                                                 \
+/* Fills a row of the output; each operand has its own distance between neighbours. */
+#define LE_PAIRS_ROW(name, function)                                                            \
+  LE_INLINE void name(const void* with, const int8_t* x, uint32_t x_step, const int8_t* y,      \
+                      uint32_t y_step, uint32_t count, int8_t* out) {                           \
+    for (uint32_t i = 0; i < count; ++i) out[i] = function(with, x[i * x_step], y[i * y_step]); \
+  }
+
+#ifdef LE_HAS_HELIUM
+LE_INLINE void le_add_int8_row(const void* with, const int8_t* x, uint32_t x_step, const int8_t* y,
+                               uint32_t y_step, uint32_t count, int8_t* out) {
+  const le_int8_sum* sum = (const le_int8_sum*)with;
+  const int32x4_t start = vdupq_n_s32(sum->start);
+  const int32x4_t lowest = vdupq_n_s32(sum->lowest), highest = vdupq_n_s32(sum->highest);
+  const uint32x4_t x_places = vmulq_n_u32(vidupq_n_u32(0, 1), x_step);
+  const uint32x4_t y_places = vmulq_n_u32(vidupq_n_u32(0, 1), y_step);
+  for (uint32_t i = 0; i < count; i += 4, x += 4 * x_step, y += 4 * y_step, out += 4) {
+    const mve_pred16_t there = vctp32q(count - i);
+    const int32x4_t a = vldrbq_gather_offset_z_s32(x, x_places, there);
+    const int32x4_t b = vldrbq_gather_offset_z_s32(y, y_places, there);
+    int32x4_t value = vmlaq_n_s32(vmlaq_n_s32(start, a, sum->of_a), b, sum->of_b);
+    value = vaddq_n_s32(vshlq_r_s32(value, -sum->shift), sum->zero_point);
+    vstrbq_p_s32(out, vminq_s32(vmaxq_s32(value, lowest), highest), there);
+  }
+}
+#else
+LE_PAIRS_ROW(le_add_int8_row, le_add_int8)
+#endif
+
+#define LE_PAIRS(name, fill_row)                                                                 \
   LE_KERNEL void name(const le_pairs* pairs, const void* with, const int8_t* a, const int8_t* b, \
                       int8_t* out) {                                                             \
     for (uint32_t i = 0; i < pairs->sizes[0]; ++i) {                                             \
@@ -52,15 +80,14 @@ typedef struct {
               a + i * pairs->a_steps[0] + j * pairs->a_steps[1] + k * pairs->a_steps[2];         \
           const int8_t* y =                                                                      \
               b + i * pairs->b_steps[0] + j * pairs->b_steps[1] + k * pairs->b_steps[2];         \
-          for (uint32_t l = 0; l < pairs->sizes[3]; ++l) {                                       \
-            *out++ = function(with, x[l * pairs->a_steps[3]], y[l * pairs->b_steps[3]]);         \
-          }                                                                                      \
+          fill_row(with, x, pairs->a_steps[3], y, pairs->b_steps[3], pairs->sizes[3], out);      \
+          out += pairs->sizes[3];                                                                \
         }                                                                                        \
       }                                                                                          \
     }                                                                                            \
   }
 
-LE_PAIRS(le_int8_add_run, le_add_int8)
+LE_PAIRS(le_int8_add_run, le_add_int8_row)
 
 LE_KERNEL void le_table_run(const uint8_t* table, uint32_t count, const uint8_t* in, uint8_t* out) {
   for (uint32_t i = 0; i < count; ++i) out[i] = table[in[i]];
@@ -74,6 +101,33 @@ typedef struct {
   int8_t highest;
 } le_int8_pool;
 
+/* Makes each of `out` the greater of it and its neighbour in `values`. */
+LE_INLINE void le_take_greater(const int8_t* values, uint32_t count, int8_t* out) {
+#if defined(LE_HAS_HELIUM)
+  for (; count >= 16; count -= 16, values += 16, out += 16) {
+    vstrbq_s8(out, vmaxq_s8(vldrbq_s8(out), vldrbq_s8(values)));
+  }
+  if (count > 0) {
+    const mve_pred16_t there = vctp8q(count);
+    vstrbq_p_s8(out, vmaxq_s8(vldrbq_z_s8(out, there), vldrbq_z_s8(values, there)), there);
+  }
+#else
+#ifdef LE_HAS_DSP
+  for (; count >= 4; count -= 4, values += 4, out += 4) {
+    int8x4_t a, b;
+    memcpy(&a, values, 4);
+    memcpy(&b, out, 4);
+    (void)__ssub8(a, b); /* sets where __sel takes its first operand */
+    a = (int8x4_t)__sel((uint8x4_t)a, (uint8x4_t)b);
+    memcpy(out, &a, 4);
+  }
+#endif
+  for (uint32_t i = 0; i < count; ++i) {
+    if (values[i] > out[i]) out[i] = values[i];
+  }
+#endif
+}
+
 LE_KERNEL void le_int8_max_run(const le_int8_pool* pool, const int8_t* in, int8_t* out) {
   for (uint32_t oy = 0; oy < pool->y.out_size; ++oy) {
     const le_inside rows = le_taps_inside(&pool->y, oy);
@@ -84,13 +138,10 @@ LE_KERNEL void le_int8_max_run(const le_int8_pool* pool, const int8_t* in, int8_
         const uint32_t row = (uint32_t)(rows.start + (int32_t)ty) * pool->x.in_size;
         for (uint32_t tx = columns.first; tx < columns.last; ++tx) {
           const uint32_t at = row + (uint32_t)(columns.start + (int32_t)tx);
-          const int8_t* pixel = in + at * pool->channels;
-          for (uint32_t c = 0; c < pool->channels; ++c) {
-            if (pixel[c] > out[c]) out[c] = pixel[c];
-          }
+          le_take_greater(in + at * pool->channels, pool->channels, out);
         }
       }
-      for (uint32_t c = 0; c < pool->channels; ++c) {
+      for (uint32_t c = 0; pool->highest < 127 && c < pool->channels; ++c) {
         if (out[c] > pool->highest) out[c] = pool->highest;
       }
     }
