@@ -101,7 +101,9 @@ def _with_high_products(changes: "_Changes", slopes: Array) -> Factors | None:
             return np.asarray((by * (sums << before)) >> _LOW_BITS)
 
         goals = changes.above << shift
-        least, most = changes.bounds(goals - product(changes.sums), goals - 1 - product(changes.sums - 1))
+        least, most = changes.bounds(
+            goals - product(changes.sums), goals - 1 - product(changes.sums - 1)
+        )
         addend = _between(least, most)
         largest = np.abs(product(changes.most[:, None]))[:, 0] + 1
         fits = (least <= most) & (multiplier <= _MOST_32) & (largest + np.abs(addend) <= _MOST_32)
@@ -117,7 +119,9 @@ def _most_before(most: int) -> int:
 
 
 def _high_shifts(changes: "_Changes", slopes: Array, before: int) -> range:
-    largest = max(float(slopes.max()) * 2.0 ** (_LOW_BITS - before), float((slopes * changes.most).max()))
+    largest = max(
+        float(slopes.max()) * 2.0 ** (_LOW_BITS - before), float((slopes * changes.most).max())
+    )
     most = min(23, int(np.floor(np.log2(_MOST_32 / max(largest, 2.0**-30)))))
     return range(most, max(-1, most - 3), -1)
 

@@ -22,7 +22,8 @@ typedef struct {
   le_int8_end end;
 } le_int8_conv2d;
 
-/* Copies values that follow each other; most are few, for which a call takes longer than the rest. */
+/* Copies values that follow each other; most are few, for which a call takes longer than the rest.
+ */
 LE_INLINE int8_t* le_copy_bytes(const int8_t* from, uint32_t count, int8_t* to) {
 #ifdef LE_HAS_HELIUM
   for (uint32_t i = 0; i < count; i += 16) {
@@ -240,7 +241,8 @@ LE_INLINE le_covered le_find_covered(const le_int8_conv2d* layer, const le_insid
                                      const le_inside* columns) {
   const uint32_t channels = (uint32_t)layer->groups * layer->group_outputs;
   const uint32_t row = (uint32_t)(rows->start + (int32_t)(rows->first * layer->y.dilation));
-  const uint32_t column = (uint32_t)(columns->start + (int32_t)(columns->first * layer->x.dilation));
+  const uint32_t column =
+      (uint32_t)(columns->start + (int32_t)(columns->first * layer->x.dilation));
   le_covered covered;
   covered.in = (row * layer->x.in_size + column) * layer->groups;
   covered.weights = (rows->first * layer->x.taps + columns->first) * channels;

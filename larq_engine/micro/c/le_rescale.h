@@ -89,12 +89,12 @@ typedef struct {
 typedef void (*le_int8_rescale_four)(const le_int8_end* end, le_four_sums sums, uint32_t channel,
                                      uint32_t count, int8_t* out);
 
-#define LE_RESCALE_FOUR(name)                                                           \
+#define LE_RESCALE_FOUR(name)                                                             \
   LE_INLINE void name##_four(const le_int8_end* end, le_four_sums sums, uint32_t channel, \
-                             uint32_t count, int8_t* out) {                             \
-    int32_t each[4];                                                                    \
-    LE_STORE_SUMS(sums, each);                                                          \
-    for (uint32_t i = 0; i < count; ++i) out[i] = name(end, each[i], channel + i);      \
+                             uint32_t count, int8_t* out) {                               \
+    int32_t each[4];                                                                      \
+    LE_STORE_SUMS(sums, each);                                                            \
+    for (uint32_t i = 0; i < count; ++i) out[i] = name(end, each[i], channel + i);        \
   }
 
 #ifdef LE_HAS_HELIUM
@@ -136,9 +136,8 @@ LE_INLINE void le_rescale_high_four(const le_int8_end* end, le_four_sums sums, u
                                     uint32_t count, int8_t* out) {
   const le_factor32* by = (const le_factor32*)end->factors + channel;
   const mve_pred16_t there = vctp32q(count);
-  const int32x4_t value =
-      le_high_product_four(end, sums, le_load_field(&by->multiplier, 2, there),
-                           le_load_field(&by->addend, 2, there));
+  const int32x4_t value = le_high_product_four(end, sums, le_load_field(&by->multiplier, 2, there),
+                                               le_load_field(&by->addend, 2, there));
   le_store_four(end, vshlq_r_s32(value, -end->shift), there, out);
 }
 

@@ -96,8 +96,8 @@ LE_INLINE void le_rescale_near_four(const le_int8_end* end, le_four_sums sums, u
                                     uint32_t count, int8_t* out, int halves_go_to_even) {
   const int32_t* by = &((const le_factor_near*)end->factors + channel)->multiplier;
   const mve_pred16_t there = vctp32q(count);
-  const int32x4_t value = le_high_product_four(end, sums, le_load_field(by, 4, there),
-                                               le_load_field(by + 1, 4, there));
+  const int32x4_t value =
+      le_high_product_four(end, sums, le_load_field(by, 4, there), le_load_field(by + 1, 4, there));
   const uint32x4_t fraction =
       vandq_u32(vreinterpretq_u32_s32(vaddq_n_s32(value, LE_NEAR)), vdupq_n_u32(0xffff));
   le_store_four(end, vshrq_n_s32(value, 16), there, out);
