@@ -157,7 +157,7 @@ def _product_fields(
 
     ends = corners.min(keepdims=True)[0], corners.max(keepdims=True)[0]
     none = np.zeros_like(multiplier)
-    # The kernel of products has no room for factors of 32 bits.
+    # High products take as few instructions, and so there is one form for most models.
     sums = Sums(function, *ends, limits, multiplier, none, to_even=True, zero_point=y_zero)
     factors = fit(sums, narrow=False)
     fields = {
