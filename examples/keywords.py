@@ -1,7 +1,8 @@
 """Hears spoken keywords: `python examples/keywords.py train FILE`, then `... listen FILE`.
 
 `train` lets espeak-ng say ten words in many voices, trains a binary network with them, and writes
-its file; it needs larq and espeak-ng. `listen` prints the words that it hears, at the microphone
+its file; it needs larq and espeak-ng. The model of `--target microcontroller` is for
+examples/micro/keywords, which hears the same words as this program. `listen` prints the words that it hears, at the microphone
 (with sounddevice) or in a WAV file: `listen FILE --file sounds.wav`.
 """
 
@@ -12,17 +13,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from published.sounds import WORDS, spectrogram
-from published.speaking import RATE
+from published import microcontroller
+from published.sounds import HOP, LENGTH, WORDS, moments, spectrogram
+from published.speaking import RATE, as_samples
 
 import larq_engine
 
-STEP = RATE // 8  # samples between the starts of two seconds that are looked at
+LOOK = 4  # moments from one second that is looked at to the next
+STEP = LOOK * HOP  # the same in samples
 SURE = 0.7  # the least score of a word
-LOUD = 4  # least ratio of the loudest and the quietest moment if somebody speaks
+LOUD = 16  # least ratio of the power of the loudest and the quietest moment if somebody speaks
+PAUSE = 8  # looks from one word to the next
+HISS = 57  # the loudest noise that is added, since the network knows no silence
 
 
-def train(file: Path, epochs: int) -> None:
+def train(file: Path, epochs: int, target: str = "arm") -> None:
     os.environ["TF_USE_LEGACY_KERAS"] = "1"  # larq's is Keras 2
     import tensorflow as tf
     from published import comparing, keywords
@@ -31,10 +36,12 @@ def train(file: Path, epochs: int) -> None:
     model = keywords.network()
     training, held_out = keywords.load(*model.input_shape[-2:])
     comparing.train(model, training, epochs, 3e-3)
-    content = larq_engine.convert_keras_model(model)
+    options = microcontroller.options(training.images) if target == "microcontroller" else {}
+    content = larq_engine.convert_keras_model(model, **options)
     file.write_bytes(content)
     with larq_engine.Interpreter(content) as interpreter:
-        right = np.mean(interpreter.predict(held_out.images).argmax(1) == held_out.labels)
+        scores = microcontroller.predict(interpreter, held_out.images)
+    right = np.mean(scores.argmax(1) == held_out.labels)
     print(f"{file}: {len(content)} bytes, {right:.1%} right of voices that it has not heard")
 
 
@@ -45,7 +52,7 @@ def microphone() -> Iterator[np.ndarray]:
         raise SystemExit(
             "error: the microphone needs sounddevice: pip install sounddevice, or name a --file"
         ) from None
-    with sounddevice.InputStream(RATE, channels=1, blocksize=STEP) as stream:
+    with sounddevice.InputStream(RATE, channels=1, blocksize=STEP, dtype="int16") as stream:
         print("listening; Ctrl-C ends")
         while True:
             yield stream.read(STEP)[0][:, 0]
@@ -57,27 +64,37 @@ def from_file(path: Path) -> Iterator[np.ndarray]:
             raise SystemExit(f"error: {path}: expected one channel with 16 bits a sample")
         samples = np.frombuffer(file.readframes(file.getnframes()), "<i2") / 32768
         rate = file.getframerate()
-    moments = np.arange(len(samples) * RATE // rate) * rate / RATE
-    samples = np.append(np.interp(moments, np.arange(len(samples)), samples), np.zeros(RATE))
-    for begin in range(0, len(samples) - STEP, STEP):
+    places = np.arange(len(samples) * RATE // rate) * rate / RATE
+    samples = as_samples(np.interp(places, np.arange(len(samples)), samples))
+    samples = np.append(samples, np.zeros(RATE, np.int16))
+    for begin in range(0, len(samples), STEP):
         yield samples[begin : begin + STEP]
+
+
+def in_hiss(samples: np.ndarray, first: int) -> np.ndarray:
+    """Returns samples in noise, which depends on their places, the first of which is given."""
+    noise = np.arange(first, first + len(samples)).astype(np.uint32) * np.uint32(0x9E3779B1)
+    noise = (noise ^ noise >> 15) * np.uint32(0x85EBCA77)
+    noise = ((noise ^ noise >> 13) >> 16) * np.uint32(2 * HISS + 1) >> 16
+    return (samples + noise.astype(np.int64) - HISS).clip(-32768, 32767)
 
 
 def hear(file: Path, parts: Iterator[np.ndarray]) -> Iterator[tuple[float, str, float]]:
     """Yields time, word and score, once two looks in turn agree; not again for a second."""
-    second, before, said = np.zeros(RATE), "", -8
-    hiss = 1e-3 * np.random.default_rng(1).standard_normal(RATE)  # the network knows no silence
+    sound, taken, look, before, said = np.zeros(0, np.int64), 0, 0, "", -PAUSE
     with larq_engine.Interpreter(file) as interpreter:
-        for number, part in enumerate(parts):
-            second = np.append(second[STEP:], part)
-            levels = np.sqrt(np.mean((second + hiss)[: 16 * 1378].reshape(16, -1) ** 2, axis=1))
-            [scores] = interpreter.predict(spectrogram(second + hiss)[None])
-            is_word = levels.max() > LOUD * levels.min() and scores.max() > SURE
-            word = WORDS[scores.argmax()] if is_word else ""
-            if word and word == before and number - said >= 8:
-                yield number * STEP / RATE, word, scores.max()
-                said = number
-            before = word
+        for part in parts:
+            sound, taken = np.append(sound, in_hiss(part, taken)), taken + len(part)
+            while len(sound) >= LENGTH:
+                second, sound = sound[:LENGTH], sound[STEP:]
+                power = (moments(second) ** 2).sum(axis=1)
+                [scores] = microcontroller.predict(interpreter, spectrogram(second)[None])
+                is_word = power.max() > LOUD * power.min() and scores.max() > SURE
+                word = WORDS[scores.argmax()] if is_word else ""
+                if word and word == before and look - said >= PAUSE:
+                    yield (look * STEP + LENGTH) / RATE, word, scores.max()
+                    said = look
+                before, look = word, look + 1
 
 
 def main() -> None:
@@ -85,10 +102,11 @@ def main() -> None:
     parser.add_argument("what", choices=["train", "listen"])
     parser.add_argument("model", type=Path)
     parser.add_argument("--epochs", type=int, default=16)
+    parser.add_argument("--target", choices=["arm", "microcontroller"], default="arm")
     parser.add_argument("--file", type=Path, help="listen to this WAV file")
     arguments = parser.parse_args()
     if arguments.what == "train":
-        train(arguments.model, arguments.epochs)
+        train(arguments.model, arguments.epochs, arguments.target)
         return
     parts = from_file(arguments.file) if arguments.file else microphone()
     for second, word, score in hear(arguments.model, parts):

@@ -22,10 +22,15 @@ def speak(word: str, voice: str, speed: int = 150, pitch: int = 50) -> np.ndarra
     return np.frombuffer(spoken, "<i2", offset=_HEADER) / 32768
 
 
+def as_samples(sound: np.ndarray) -> np.ndarray:
+    """Returns numbers from -1 to 1 as samples of 16 bits."""
+    return np.rint(32768 * sound).clip(-32768, 32767).astype("<i2")
+
+
 def write(path: Path, words: list[str], voice: str) -> None:
     silence = np.zeros(RATE)
     parts = [part for word in words for part in (silence, speak(word, voice))]
-    samples = np.rint(32767 * np.concatenate([*parts, silence])).astype("<i2")
+    samples = as_samples(np.concatenate([*parts, silence]))
     with wave.open(str(path), "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)

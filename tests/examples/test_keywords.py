@@ -73,9 +73,11 @@ def test_it_hears_what_was_said(keywords, write, tmp_path, capsys):
 
 def test_a_file_is_read_as_steps_of_one_rate(keywords, write):
     steps = [list(keywords.from_file(write(f"{n}.wav", times=n))) for n in (1, 2)]
-    assert {len(part) for part in steps[0] + steps[1]} == {keywords.STEP}
+    for parts in steps:
+        assert {len(part) for part in parts[:-1]} == {keywords.STEP}
+        assert 0 < len(parts[-1]) <= keywords.STEP
     assert len(steps[0]) == len(steps[1])
-    assert np.abs(np.concatenate(steps[0])).max() > 0.1
+    assert np.abs(np.concatenate(steps[0])).max() > 3000
 
 
 def test_two_channels_are_an_error(keywords, write):
