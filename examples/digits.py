@@ -1,7 +1,8 @@
 """Reads handwritten digits, from four front doors: `python examples/digits.py DOOR`.
 
 Trains a small binary network on scikit-learn's 1,797 digits with the framework of that door, makes
-a .tflite file of it, and compares the answers of both for digits that neither has seen. Needs
+a .tflite file of it, and compares the answers of both for digits that neither has seen. With
+`--target microcontroller` it also writes these digits, for examples/micro/digits. Needs
 scikit-learn, and the packages of the door: larq, keras, torch, or onnx with torch.
 """
 
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from published import microcontroller
 from sklearn.datasets import load_digits
 
 import larq_engine
@@ -77,6 +79,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Handwritten digits from four front doors.")
     parser.add_argument("door", choices=["larq", "keras", "torch", "onnx"])
     parser.add_argument("--epochs", type=int, default=15)
+    parser.add_argument("--target", choices=["arm", "microcontroller"], default="arm")
     parser.add_argument("--output", type=Path, default=Path("digits.tflite"))
     arguments = parser.parse_args()
     door = arguments.door
@@ -86,9 +89,16 @@ def main() -> None:
     seen, new = order[:1000], order[1000:]
     make = from_torch if door in ("torch", "onnx") else from_keras
     file, theirs = make(door, arguments.epochs, images[seen], labels[seen], images[new])
+    is_for_boards = arguments.target == "microcontroller"
+    if is_for_boards:
+        file = larq_engine.convert_tflite(file, **microcontroller.options(images[seen]))
     arguments.output.write_bytes(file)
     with larq_engine.Interpreter(file) as interpreter:
-        ours = interpreter.predict(images[new])
+        ours = microcontroller.predict(interpreter, images[new])
+        if is_for_boards:
+            pixels = microcontroller.as_bytes(interpreter, images[new]).reshape(-1, 64)
+            digits = np.column_stack([pixels, labels[new].astype(np.int8)])
+            arguments.output.with_suffix(".bin").write_bytes(digits.tobytes())
     for name, scores in ((door, theirs), (arguments.output, ours)):
         print(f"{name}: {np.mean(scores.argmax(1) == labels[new]):.1%} of {len(new)} digits right")
     print(f"the same digit in {np.mean(theirs.argmax(1) == ours.argmax(1)):.1%}; {len(file)} bytes")
