@@ -62,22 +62,11 @@ typedef struct {
   const char *input, *output;
 } paths;
 
-// Ends the word at the text's beginning, and returns the next one.
-static char* next_word(char* text) {
-  while (*text != '\0' && *text != ' ') ++text;
-  while (*text == ' ') *text++ = '\0';
-  return text;
-}
-
 static paths paths_of_command_line(void) {
-  static char line[256];
-  if (!semihosting_command_line(line, sizeof(line))) {
-    semihosting_fail("expected a command line of less than 256 bytes", "");
-  }
-  char* first = next_word(line);
-  char* second = next_word(first);
-  next_word(second);
-  return (paths){*first != '\0' ? first : "input.bin", *second != '\0' ? second : "output.bin"};
+  const char* words[3];
+  semihosting_command_line(words, 3);
+  return (paths){*words[1] != '\0' ? words[1] : "input.bin",
+                 *words[2] != '\0' ? words[2] : "output.bin"};
 }
 
 static int opened(const char* path, semihosting_mode mode) {

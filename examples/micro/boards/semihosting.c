@@ -44,9 +44,18 @@ static uintptr_t call(uintptr_t operation, uintptr_t argument) {
 #endif
 }
 
-bool semihosting_command_line(char* text, size_t bytes) {
-  uintptr_t block[] = {as_word(text), bytes};
-  return call(SYS_GET_CMDLINE, as_word(block)) == 0;
+void semihosting_command_line(const char* words[], size_t count) {
+  static char line[256];
+  uintptr_t block[] = {as_word(line), sizeof(line)};
+  if (call(SYS_GET_CMDLINE, as_word(block)) != 0) {
+    semihosting_fail("expected a command line of less than 256 bytes", "");
+  }
+  char* text = line;
+  for (size_t n = 0; n < count; ++n) {
+    words[n] = text;
+    while (*text != '\0' && *text != ' ') ++text;
+    while (*text == ' ') *text++ = '\0';
+  }
 }
 
 int semihosting_open(const char* path, semihosting_mode mode) {

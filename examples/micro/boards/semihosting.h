@@ -8,8 +8,8 @@
 
 typedef enum { SEMIHOSTING_READ, SEMIHOSTING_WRITE } semihosting_mode;
 
-// Copies the command line, words with spaces between them; false where it does not fit.
-bool semihosting_command_line(char* text, size_t bytes);
+// Finds the first words of the command line, of which the program is one; "" where there are fewer.
+void semihosting_command_line(const char* words[], size_t count);
 
 // Returns a file, or -1.
 int semihosting_open(const char* path, semihosting_mode mode);
