@@ -1,9 +1,9 @@
 """Hears spoken keywords: `python examples/keywords.py train FILE`, then `... listen FILE`.
 
 `train` lets espeak-ng say ten words in many voices, trains a binary network with them, and writes
-its file; it needs larq and espeak-ng. The model of `--target microcontroller` is for
-examples/micro/keywords, which hears the same words as this program. `listen` prints the words that it hears, at the microphone
-(with sounddevice) or in a WAV file: `listen FILE --file sounds.wav`.
+its file; it needs larq and espeak-ng. With `--target microcontroller` the file is one for
+examples/micro/keywords, which hears the same as this program. `listen` prints the words that it
+hears, at the microphone (with sounddevice) or in a WAV file: `listen FILE --file sounds.wav`.
 """
 
 import argparse

@@ -294,13 +294,13 @@ STAGES = (
     ),
     Stage(
         "micro",
-        "models exported as C, on emulated microcontrollers",
+        "models exported as C, and examples that train some, on emulated microcontrollers",
         (BUILD, [*PYTEST, MICRO]),
         (
-            *(r"examples/micro/", r"larq_engine/micro/", r"tests/[^/]*\.py$"),
-            re.escape(MICRO),
+            *(r"examples/(micro|published)/", r"examples/(digits|keywords)\.py$"),
+            *(r"larq_engine/micro/", r"tests/[^/]*\.py$", re.escape(MICRO)),
         ),
-        setup="micro",
+        setup="micro hosts speech",
         environment={"LARQ_ENGINE_REQUIRE_BOARDS": "1"},
     ),
     Stage(

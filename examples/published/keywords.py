@@ -45,18 +45,21 @@ def load(size: int, channels: int) -> tuple[Part, Part]:
     """Returns words to train with, and words of other speakers, who are held out."""
     if (size, channels) != (SIZE, 1):
         raise ValueError(f"expected {SIZE}x{SIZE} of 1 channel, got {size} and {channels}")
-    training, held_out = [
-        Part(np.stack([spectrogram(sound) for sound in part.sounds]), part.labels)
-        for part in record()
-    ]
-    return training, held_out
+    return _as_images(training_words()), _as_images(held_out_words())
 
 
 @cache
-def record() -> tuple[Sounds, Sounds]:
-    """Returns the sounds of which `load` makes images."""
-    rng = np.random.default_rng(1)
-    return _speak(_TRAINING, rng), _speak(_HELD_OUT, rng)
+def training_words() -> Sounds:
+    return _speak(_TRAINING, np.random.default_rng(1))
+
+
+@cache
+def held_out_words() -> Sounds:
+    return _speak(_HELD_OUT, np.random.default_rng(2))
+
+
+def _as_images(words: Sounds) -> Part:
+    return Part(np.stack([spectrogram(sound) for sound in words.sounds]), words.labels)
 
 
 def _speak(speakers: tuple[str, ...], rng: np.random.Generator) -> Sounds:
@@ -72,7 +75,7 @@ def _speak(speakers: tuple[str, ...], rng: np.random.Generator) -> Sounds:
 
 
 def _in_noise(sound: Any, rng: np.random.Generator) -> Any:
-    """Returns samples of a second with the word in it, in white noise that is 10 to 30 dB weaker."""
+    """Returns a second with the word somewhere in it, in white noise that is 10 to 30 dB weaker."""
     sound = sound[:RATE]
     begin = rng.integers(0, RATE - len(sound) + 1)
     second = np.pad(sound, (begin, RATE - len(sound) - begin))

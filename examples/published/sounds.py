@@ -137,9 +137,7 @@ def _cosine(angles: Any) -> Any:
     quarter = WINDOW // 4
     angle = angles % WINDOW
     angle = np.minimum(angle, WINDOW - angle)
-    return np.where(
-        angle <= quarter, sines()[abs(quarter - angle)], -sines()[abs(angle - quarter)]
-    )
+    return np.where(angle <= quarter, sines()[abs(quarter - angle)], -sines()[abs(angle - quarter)])
 
 
 def _shifted(numbers: Any, bits: int) -> Any:

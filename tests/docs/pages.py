@@ -209,6 +209,15 @@ KERAS = [
         last_lines="assert larq_engine.export_c(converted).arena_bytes > 0",
     ),
     Snippet(
+        *("docs/microcontroller_tutorial.md", 0),
+        last_lines="assert converted.report.count('binary') > 1",
+    ),
+    Snippet(
+        *("docs/microcontroller_tutorial.md", 2),
+        blocks(ROOT / "docs/microcontroller_tutorial.md", "python")[0],
+        last_lines="assert np.mean(answers == labels[1000:]) > 0.7",
+    ),
+    Snippet(
         "docs/moving_from_larq.md", 0, _LARQ + _MODEL + "model.save_weights('larq_weights.h5')"
     ),
 ]
@@ -222,6 +231,10 @@ TORCH = [
         "module = Network().eval()\nexample_inputs = (torch.zeros(1, 3, 32, 32),)\n"
         "images = np.random.rand(8, 32, 32, 3).astype('float32')",
         last_lines="assert '0 of' in larq_engine.export_c(converted).report",
+    ),
+    Snippet(
+        *("docs/microcontroller_tutorial.md", 1),
+        last_lines="assert '0 of' in larq_engine.export_c('digits.tflite').report",
     ),
     Snippet("docs/from_onnx.md", 0, _NETWORK, _IMAGES_FOR_ONNX, "assert len(scores) == 1"),
 ]

@@ -132,7 +132,8 @@ def build(
     board: str,
     work_folder: Path,
     extra_flags: Sequence[str] = (),
-    call: str = "",
+    call: str | Path = "",
+    program: Path | None = None,
 ) -> Path:
     """Builds the program that runs a model.
 
@@ -142,7 +143,9 @@ def build(
         work_folder: Where what is built goes.
         extra_flags: More flags for the compiler.
         call: C that calls the model, instead of `model_run` with one input and one output; `arena`
-            points to the arena, `in` and `out` to the bytes of all inputs and outputs.
+            points to the arena, `in` and `out` to the bytes of all inputs and outputs. Or a header
+            that defines MODEL_CALL.
+        program: A folder with the C of another program.
 
     Returns:
         The program's path. The model's object lies beside it (`model_object`).
@@ -150,10 +153,14 @@ def build(
     work_folder.mkdir(parents=True, exist_ok=True)
     words = [f"BOARD={BOARDS[board].machine}", f"MODEL={model_folder}", f"OUT={work_folder}"]
     words.append(f"FLAGS={shlex.join(extra_flags)}")
-    if call:
+    if isinstance(call, Path):
+        words.append(f"CALL={call}")
+    elif call:
         header = work_folder / "call.h"
         header.write_text(f"#define MODEL_CALL(arena, in, out) {call}\n")
         words.append(f"CALL={header}")
+    if program is not None:
+        words.append(f"PROGRAM={program}")
     _make("-B", *words, "elf")
     return work_folder / "model.elf"
 
@@ -167,15 +174,19 @@ _PRINTED = re.compile(r"^instructions: (\d+)\nstack: (\d+)\n", re.MULTILINE)
 
 def run(elf: Path, board: str, inputs: bytes, seconds: float = 120) -> Run:
     """Runs a program of `build` on one or more inputs, whose bytes follow each other."""
-    command = [*BOARDS[board].emulate, "-kernel", str(elf.resolve())]
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        (folder / "input.bin").write_bytes(inputs)
-        printed = _output_of(command, folder, seconds)
+        printed = printed_by(elf, board, inputs, folder, seconds)
         found = _PRINTED.search(printed)
         if found is None:
             raise RuntimeError(f"expected counts of instructions and of the stack, got: {printed}")
         return Run((folder / "output.bin").read_bytes(), int(found[1]), int(found[2]))
+
+
+def printed_by(elf: Path, board: str, content: bytes, folder: Path, seconds: float = 120) -> str:
+    """Returns what a program prints that reads `input.bin`, a file of this content."""
+    (folder / "input.bin").write_bytes(content)
+    return _output_of([*BOARDS[board].emulate, "-kernel", str(elf.resolve())], folder, seconds)
 
 
 # ---- What compilers made -------------------------------------------------------------------------
