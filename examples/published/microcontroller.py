@@ -1,4 +1,4 @@
-"""What models for microcontrollers have beside others: inputs and outputs of bytes."""
+"""Makes and runs models for microcontrollers, whose inputs and outputs are bytes."""
 
 from typing import Any
 

@@ -64,7 +64,7 @@ def test_it_hears_what_was_said(keywords, write, tmp_path, capsys):
         right += sum(word in words for word in _SAID)
         seconds = [second for second, _, _ in found]
         assert seconds == sorted(seconds)
-    # A training that heard 52 of 60 words in other files stands behind this bound.
+    # One training heard 52 of 60 words in files of these voices.
     assert right >= 9
     again = write("fast.wav", voice=voice, times=2)
     assert list(keywords.hear(model, keywords.from_file(again))) == found, "at twice the rate"

@@ -21,7 +21,6 @@ def imported_from_examples() -> Iterator[None]:
     """Lets tests import what programs in examples/ import."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(EXAMPLES))
-        patch.syspath_prepend(str(KEYWORDS))
         yield
 
 
