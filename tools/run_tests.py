@@ -301,7 +301,7 @@ STAGES = (
             *(r"larq_engine/micro/", r"tests/[^/]*\.py$", re.escape(MICRO)),
         ),
         setup="micro hosts speech",
-        environment={"LARQ_ENGINE_REQUIRE_BOARDS": "1"},
+        environment={**A_THIRD, "LARQ_ENGINE_REQUIRE_BOARDS": "1"},
     ),
     Stage(
         "fake-gpu",
