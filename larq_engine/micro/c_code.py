@@ -86,10 +86,7 @@ class CCode:
         return lines
 
     def _prototype(self) -> str:
-        parameters = [
-            *(f"const {C_TYPES[p.tensor.dtype]}* {p.memory.name}" for p in self._plan.inputs),
-            *(f"{C_TYPES[p.tensor.dtype]}* {p.memory.name}" for p in self._plan.outputs),
-        ]
+        parameters = [f"{c_type} {name}" for name, c_type in self._types().items()]
         return f"void {self._prefix}_run({self._prefix}_arena* arena, {', '.join(parameters)})"
 
     # ---- model.c ---------------------------------------------------------------------------------
@@ -113,7 +110,9 @@ class CCode:
         for number, step in enumerate(self._plan.steps):
             parts.append(f"/* {number}: {_comment(f'{step.operator} {step.layer}')} */")
             names = dict(self._constants(step, number, parts))
-            calls.append(self._call(step, names))
+            given = self._given(step)
+            parts += self._step(f"step_{number}", given, self._call(step, names))
+            calls.append(f"  step_{number}({', '.join(given)});")
         parts += [
             f"{self._prototype()} {{",
             *(
@@ -155,6 +154,31 @@ class CCode:
                 parts.append(f"static const {struct.c_type} {self._written[key]} = {fields};")
             yield struct.role, f"&{self._written[key]}"
         parts.append("")
+
+    def _given(self, step: Step) -> dict[str, str]:
+        """Returns what the function of a step takes: names and types of the memory."""
+        given = {}
+        for argument in step.arguments:
+            memory = argument[0] if isinstance(argument, tuple) else argument
+            if isinstance(memory, Memory):
+                given[memory.name or "memory"] = self._types().get(memory.name, "unsigned char*")
+        return given
+
+    def _types(self) -> dict[str, str]:
+        """Returns the types of the caller's memory by its names."""
+        inputs = {p.memory.name: f"const {C_TYPES[p.tensor.dtype]}*" for p in self._plan.inputs}
+        outputs = {p.memory.name: f"{C_TYPES[p.tensor.dtype]}*" for p in self._plan.outputs}
+        return inputs | outputs
+
+    @staticmethod
+    def _step(name: str, given: dict[str, str], call: str) -> list[str]:
+        """Returns the function of a step.
+
+        In one function of all steps, compilers keep addresses of one for others on the stack, which
+        so grew with the model: to 280 bytes for 64 tensors.
+        """
+        parameters = ", ".join(f"{given[word]} {word}" for word in given)
+        return [f"LE_KERNEL void {name}({parameters}) {{", call, "}", ""]
 
     def _call(self, step: Step, names: dict[str, str]) -> str:
         function = step.instance.name if step.instance is not None else step.function

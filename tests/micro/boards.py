@@ -211,6 +211,17 @@ def size(elf: Path) -> tuple[int, int]:
     return text + data, data + bss
 
 
+def instructions(compiled: Path) -> list[str]:
+    """Returns the lines of objdump: labels of functions, and what is at which address."""
+    return _binutils("objdump", compiled, "-d", "--no-show-raw-insn").splitlines()
+
+
+def symbols(elf: Path) -> dict[str, str]:
+    """Returns the addresses of functions; those for Thumb instructions have no odd bit."""
+    rows = [line.split() for line in _binutils("objdump", elf, "-t").splitlines()]
+    return {row[-1]: row[0].lstrip("0") for row in rows if len(row) > 4 and ".text" in row[3:4]}
+
+
 # Moves and loads without a type are left out: compilers keep integers in registers of floats, too.
 _FLOAT_INSTRUCTION = re.compile(r"v\S*\.f(16|32|64)\b|(c\.)?f(?!ence)")
 _SOFT_FLOAT = re.compile(
@@ -230,7 +241,7 @@ def floats_in(compiled: Path) -> list[str]:
     Each is "FUNCTION: INSTRUCTION" or "calls FUNCTION".
     """
     found, function = [], ""
-    for line in _binutils("objdump", compiled, "-d", "--no-show-raw-insn").splitlines():
+    for line in instructions(compiled):
         if label := re.fullmatch(r"[0-9a-f]+ <(.+)>:", line):
             function = label[1]
         address, _, instruction = line.partition(":\t")
