@@ -13,6 +13,7 @@ from larq_engine.micro.folder import folder_files
 from larq_engine.micro.lowering import check_kernels, make_plan
 from larq_engine.micro.plan import Plan, copied
 from larq_engine.micro.report import describe
+from larq_engine.micro.stack import stack_bytes
 from larq_engine.micro.strips import in_strips
 from larq_engine.python.interpreter import Interpreter
 from larq_engine.python.model_file import ModelSource, read_model
@@ -45,12 +46,14 @@ class ExportedC:
         files: Content of each file by its name.
         arena_bytes: Memory that a run works in.
         flash_bytes: Weights and other constants; the kernels' code comes on top.
+        stack_bytes: The most stack that a run takes, as gcc 12 compiles it with -O1 or more.
         report: A table of the steps, as text.
     """
 
     files: dict[str, bytes]
     arena_bytes: int
     flash_bytes: int
+    stack_bytes: int
     report: str
 
     def save(self, folder: str | os.PathLike[str]) -> None:
@@ -126,7 +129,8 @@ def export_c(model: ModelSource, *, prefix: str = "model", arena: int | None = N
     }
     files = {name: text.encode() for name, text in texts.items()}
     files |= {name: (_KERNELS / name).read_bytes() for name in _with_includes(code.headers)}
-    return ExportedC(files, size, flash, describe(plan, size, flash, whole_work))
+    report = describe(plan, size, flash, whole_work)
+    return ExportedC(files, size, flash, stack_bytes(plan), report)
 
 
 def _check_with_engine(content: bytes) -> None:

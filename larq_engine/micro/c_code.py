@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from larq_engine.micro.plan import C_TYPES, Array, Constant, Memory, Plan, Port, Reference, Step
+from larq_engine.micro.stack import stack_bytes
 
 _WIDTH = 100
 
@@ -56,6 +57,9 @@ class CCode:
             f"typedef struct {prefix}_arena {{",
             f"  uint32_t words[{upper}_ARENA_BYTES / 4];",
             f"}} {prefix}_arena;",
+            "",
+            "/* The most stack of a run, proven of gcc 12 with -O1, -O2, -O3 and -Os. */",
+            f"#define {upper}_STACK_BYTES {stack_bytes(self._plan)}",
             "",
             "/* Runs the model once. Runs with arenas of their own may be at the same time. Inputs",
             " * are not changed; outputs must not overlap with anything else. */",

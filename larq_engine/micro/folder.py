@@ -4,6 +4,7 @@ import json
 import re
 
 from larq_engine.micro.plan import C_TYPES, Plan, Port
+from larq_engine.micro.stack import stack_bytes
 
 # Describes the library wherever a build system asks for a sentence.
 _SENTENCE = "A binarized neural network in C99, without heap and without other libraries."
@@ -125,6 +126,7 @@ void classify(void) {{
 | --- | --- |
 | constants, in flash | {flash} bytes, and the code of the kernels |
 | arena, in RAM | {arena} bytes, which may hold other things between runs |
+| stack of a run | at most {stack_bytes(plan)} bytes, as gcc 12 compiles it with `-O1` or more |
 {rows}
 Compile `{prefix}.c` as C99 with `-O2` and the compiler's flags for your chip: the kernels take the
 chip's instructions for many small numbers where the compiler says that it has them. With

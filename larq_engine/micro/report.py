@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from larq_engine.micro.arena import live_bytes
 from larq_engine.micro.plan import Plan, Step
+from larq_engine.micro.stack import stack_bytes
 from larq_engine.python.text_table import align_columns, printable
 
 _COLUMNS = ("step", "operator", "layer", "kernel", "flash, bytes", "arena, bytes")
@@ -47,6 +48,9 @@ def describe(plan: Plan, arena: int, flash: int, whole_work: int) -> str:
             f"{in_strips} steps are computed in strips of lines for the sake of the arena, which "
             f"makes {100 * more:.0f}% more products and values in all"
         )
+    sums.append(
+        f"at most {stack_bytes(plan)} bytes of stack, as gcc 12 compiles it with -O1 or more"
+    )
     in_floats = [f"{row.step.kind} of '{row.step.layer}'" for row in rows if row.step.has_floats]
     floats = f"{len(in_floats)} of {len(rows)} steps compute floats"
     if in_floats:

@@ -27,6 +27,11 @@ class Board:
         return shlex.split(_settings(self.machine)["compile"])
 
     @property
+    def link(self) -> list[str]:
+        """Returns the compiler and the flags that choose its libraries."""
+        return shlex.split(_settings(self.machine)["libraries"])
+
+    @property
     def emulate(self) -> list[str]:
         """Returns QEMU and its options, except the program."""
         return shlex.split(_settings(self.machine)["emulate"])
@@ -94,10 +99,10 @@ def _settings(machine: str) -> dict[str, str]:
 
 
 def _make(*arguments: str) -> str:
-    return _output_of(["make", "-s", "-f", str(MAKEFILE), *arguments])
+    return output_of(["make", "-s", "-f", str(MAKEFILE), *arguments])
 
 
-def _output_of(command: Sequence[str], folder: Path | None = None, seconds: float = 120) -> str:
+def output_of(command: Sequence[str], folder: Path | None = None, seconds: float = 120) -> str:
     """Runs a command; if it fails, the error has all that it printed."""
     # Words for a make that runs these tests must not reach the one that they start.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
@@ -186,7 +191,7 @@ def run(elf: Path, board: str, inputs: bytes, seconds: float = 120) -> Run:
 def printed_by(elf: Path, board: str, content: bytes, folder: Path, seconds: float = 120) -> str:
     """Returns what a program prints that reads `input.bin`, a file of this content."""
     (folder / "input.bin").write_bytes(content)
-    return _output_of([*BOARDS[board].emulate, "-kernel", str(elf.resolve())], folder, seconds)
+    return output_of([*BOARDS[board].emulate, "-kernel", str(elf.resolve())], folder, seconds)
 
 
 # ---- What compilers made -------------------------------------------------------------------------
@@ -198,7 +203,7 @@ def _binutils(name: str, file: Path, *options: str) -> str:
     with file.open("rb") as opened:
         header = opened.read(20)
     prefix = _PREFIXES[int.from_bytes(header[18:20], "little")]
-    return _output_of([prefix + name, *options, str(file)])
+    return output_of([prefix + name, *options, str(file)])
 
 
 def size(elf: Path) -> tuple[int, int]:
@@ -219,7 +224,7 @@ def instructions(compiled: Path) -> list[str]:
 def symbols(elf: Path) -> dict[str, str]:
     """Returns the addresses of functions; those for Thumb instructions have no odd bit."""
     rows = [line.split() for line in _binutils("objdump", elf, "-t").splitlines()]
-    return {row[-1]: row[0].lstrip("0") for row in rows if len(row) > 4 and ".text" in row[3:4]}
+    return {row[-1]: row[0].lstrip("0") for row in rows if len(row) > 4 and "F" in row[2]}
 
 
 # Moves and loads without a type are left out: compilers keep integers in registers of floats, too.

@@ -291,3 +291,30 @@ def add_floats_of_bytes(model: Model, dtype: type) -> None:
     for scale, zero_point in ((0.1, 3), (1e-40, 0), (7e36, 100)) if dtype is not np.bool_ else ():
         x = model.input(256, data=data[None], scale=scale, zero_point=zero_point)
         model.add("DEQUANTIZE", [x], (1, 256))
+
+
+def all_operators() -> Model:
+    """Returns a model of all operators on floats, with one sample of each input."""
+    model = Model(7)
+    image = (6, 5, 4)
+    x = model.input(*image)
+    for _ in range(8):
+        add_conv(model, x, image)
+    add_dense(model, 2, 33, 7)
+    add_dense(model, 1, 257, 256)
+    add_dense_of_bits(model, 2, 37, 9)
+    add_int8_dense_of_bits(model, 2, 37, 9)
+    add_bit_products(model, 45, 4, 2)
+    add_pairs(model, (1, 3, 1, 5), (1, 1, 4, 1))
+    add_pairs_with_constants(model, (4, 5))
+    add_functions(model, (19,))
+    add_softmax(model, 17)
+    add_places(model, np.int64)
+    add_pools(model, "MAX_POOL_2D", (4, 4, 3))
+    add_pools(model, "AVERAGE_POOL_2D", (4, 4, 3))
+    add_means(model, (3, 4, 2))
+    add_floats_of_bytes(model, np.int8)
+    add_floats_of_bytes(model, np.bool_)
+    add_bytes_of_floats(model, np.int8)
+    model.samples = [data[:1] for data in model.samples]
+    return model

@@ -43,6 +43,9 @@ def test_the_facts_of_a_model_and_of_its_folder(tmp_path: Path) -> None:
     assert exported.arena_bytes == 9 * 2 * 4  # the words under the filter
     header = exported.files["net.h"].decode()
     assert f"#define NET_ARENA_BYTES {exported.arena_bytes}\n" in header
+    assert f"#define NET_STACK_BYTES {exported.stack_bytes}\n" in header
+    stack = f"at most {exported.stack_bytes} bytes"
+    assert stack in exported.report and stack in exported.files["README.md"].decode()
     assert "#define NET_INPUT_ELEMENTS 128\n" in header
     assert "void net_run(net_arena* arena, const int32_t* input, int32_t* output);" in header
     assert "bconv2d_to_bits_18" in exported.report

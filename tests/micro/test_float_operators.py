@@ -26,6 +26,7 @@ from tests.micro.float_models import (
     add_places,
     add_pools,
     add_softmax,
+    all_operators,
     check,
     floats,
 )
@@ -233,38 +234,14 @@ def test_networks(seed: int, tmp_path: Path) -> None:
 # ---- What holds for all --------------------------------------------------------------------------
 
 
-def _all_operators() -> Model:
-    model = Model(7)
-    image = (6, 5, 4)
-    x = model.input(*image)
-    for _ in range(8):
-        add_conv(model, x, image)
-    add_dense(model, 2, 33, 7)
-    add_dense(model, 1, 257, 256)
-    add_dense_of_bits(model, 2, 37, 9)
-    add_int8_dense_of_bits(model, 2, 37, 9)
-    add_bit_products(model, 45, 4, 2)
-    add_pairs(model, (1, 3, 1, 5), (1, 1, 4, 1))
-    add_pairs_with_constants(model, (4, 5))
-    add_functions(model, (19,))
-    add_softmax(model, 17)
-    add_places(model, np.int64)
-    add_pools(model, "MAX_POOL_2D", (4, 4, 3))
-    add_pools(model, "AVERAGE_POOL_2D", (4, 4, 3))
-    add_means(model, (3, 4, 2))
-    add_floats_of_bytes(model, np.int8)
-    model.samples = [data[:1] for data in model.samples]
-    return model
-
-
 def test_nothing_is_read_or_written_outside(tmp_path: Path) -> None:
-    _all_operators().check(tmp_path, flags=c_model.SANITIZE)
+    all_operators().check(tmp_path, flags=c_model.SANITIZE)
 
 
 def test_no_library_is_called(tmp_path: Path) -> None:
     """A chip with floats has instructions for all that the kernels compute."""
     boards.require()
-    export_c(_all_operators().content()).save(tmp_path)
+    export_c(all_operators().content()).save(tmp_path)
     compiler = boards.BOARDS["m4"].compile
     subprocess.run([*compiler, "-O2", "-c", "model.c", "-o", "model.o"], cwd=tmp_path, check=True)
     lister = compiler[0].removesuffix("gcc") + "nm"
