@@ -115,11 +115,8 @@ def add_parser(commands: Any) -> None:
             f"--inference-{end}-type",
             choices=("float32", "int8"),
             default=Options.inference_input_type,
-            help=_help(
-                f"inference_{end}_type",
-                f"the type of the file's {end}s (default: float32); int8 needs {end}s that the "
-                "model, or an option below, quantizes to int8",
-            ),
+            help=f"the type of the file's {end}s (default: float32); int8 needs {end}s that the "
+            "model, or an option below, quantizes to int8",
         )
     parser.add_argument(
         "--default-int8-range",

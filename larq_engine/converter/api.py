@@ -160,6 +160,8 @@ def convert_torch(
     channels_last: bool = False,
     sign_of_zero: str | Mapping[str, str] = "error",
     open_batch: bool = False,
+    inference_input_type: Any = "float32",
+    inference_output_type: Any = "float32",
     representative_dataset: Any = None,
     max_output_error: float | None = None,
     target: str = "arm",

@@ -69,7 +69,7 @@ def convert(door: Door, source: tuple[Any, ...], options: Options) -> ConvertedM
         written, attached = schema.write_view(model), model.extra.attached
         # All weights are in `written` now, and `bytes` and `attach` below each copy it. Operators
         # and tensors refer to each other, so only the garbage collector can free them.
-        compared, remarks = read.compared, read.remarks
+        compared, remarks = read.compared, (*read.remarks, *_left_in_floats(model, options))
         del model, graph, file, quantizer, read
         gc.collect()
         result = attach(bytes(written), attached)
@@ -82,6 +82,23 @@ def convert(door: Door, source: tuple[Any, ...], options: Options) -> ConvertedM
         layers, size, len(result), operators, checks, fixed, remarks=remarks, int8=int8
     )
     return ConvertedModel(result, report)
+
+
+def _left_in_floats(model: Model, options: Options) -> tuple[str, ...]:
+    """Says for chips that compute with integers why the model computes with floats."""
+    is_exact = not options.has_samples and options.experimental_default_int8_range is None
+    makes_floats = any(
+        tensor.dtype == "FLOAT32" and not op.custom
+        for graph in model.graphs
+        for op in graph.ops
+        for tensor in op.outputs
+    )
+    if not (options.for_integers and is_exact and makes_floats):
+        return ()
+    return (
+        "target: microcontroller, but without `representative_dataset` all but the binary layers "
+        "stays in floats; give samples of what the model will see, and all becomes int8 that can",
+    )
 
 
 def _compare(

@@ -19,10 +19,10 @@ from larq_engine.python.whole_files import is_stream
 # Options that every door takes.
 COMMON_OPTIONS = (
     *("target", "compatibility", "representative_dataset", "max_output_error"),
+    *("inference_input_type", "inference_output_type"),
     *("check", "verbose"),
 )
 
-_FILE_TYPES = ("inference_input_type", "inference_output_type")
 _ORDER_AND_SIGNS = ("channels_last", "sign_of_zero")
 
 Progress = Callable[[str], None]
@@ -96,7 +96,7 @@ KERAS = Door(
     kind=model_kinds.KERAS,
     takes="a .h5 or .keras file",
     extra="converter",
-    own_options=(*_FILE_TYPES, "experimental_default_int8_range"),
+    own_options=("experimental_default_int8_range",),
     file_options=("unsafe",),
     load=_load_keras,
     read=_read_keras,
@@ -115,10 +115,7 @@ SAVED_MODEL = Door(
     kind=model_kinds.SAVED_MODEL,
     takes="the folder of a SavedModel",
     extra="converter",
-    own_options=(
-        *_FILE_TYPES,
-        *("experimental_default_int8_range", "signature_keys", "unsafe"),
-    ),
+    own_options=("experimental_default_int8_range", "signature_keys", "unsafe"),
     read=_read_saved_model,
 )
 
@@ -127,7 +124,7 @@ TFLITE = Door(
     kind=model_kinds.TFLITE,
     takes="a .tflite file",
     extra="litert",
-    own_options=_FILE_TYPES,
+    own_options=(),
     read=lambda source, options, progress: FloatFile(*source),
 )
 
@@ -143,7 +140,7 @@ ONNX = Door(
     kind=model_kinds.ONNX,
     takes="an .onnx file",
     extra="onnx",
-    own_options=(*_FILE_TYPES, *_ORDER_AND_SIGNS),
+    own_options=_ORDER_AND_SIGNS,
     read=_read_onnx,
 )
 

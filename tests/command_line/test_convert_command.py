@@ -175,6 +175,7 @@ def test_unsafe_reaches_what_loads_files(tmp_path, calls, capsys):
         (["--channels-last"], {"channels_last": True}),
         (["--sign-of-zero", "-1"], {"sign_of_zero": "-1"}),
         (["--open-batch"], {"open_batch": True}),
+        (["--inference-input-type", "int8"], {"inference_input_type": "int8"}),
         (["--compatibility", "lce"], {"compatibility": "lce"}),
     ],
 )
@@ -182,7 +183,7 @@ def test_pytorch_modules_come_from_functions(tmp_path, calls, arguments, changed
     file = tmp_path / "model.py"
     model = f"{file}:make_model"
     assert main(["convert", model, "-o", str(tmp_path / "out.tflite"), *arguments]) == 0
-    options = _COMMON | {"channels_last": False, "sign_of_zero": "error", "open_batch": False}
+    options = _DEFAULTS | {"channels_last": False, "sign_of_zero": "error", "open_batch": False}
     assert calls == [("convert_torch", (file, "make_model"), options | changed)]
 
 
@@ -193,7 +194,6 @@ def test_pytorch_modules_come_from_functions(tmp_path, calls, arguments, changed
         ("model.tflite", ["--sign-of-zero", "+1"], "--sign-of-zero: for ONNX"),
         ("model.onnx", ["--sign-of-zero", "act=1"], 'expected "error", "+1" or "-1"'),
         ("model.py:f", ["--default-int8-range", "-1", "1"], "not for PyTorch"),
-        ("model.py:f", ["--inference-input-type", "int8"], "not for PyTorch"),
     ],
 )
 def test_options_of_other_models_are_refused(

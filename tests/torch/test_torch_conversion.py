@@ -13,6 +13,7 @@ from torch import nn
 import larq_engine
 from larq_engine import ConversionError
 from larq_engine.command_line import main
+from larq_engine.converter import schema
 from tests.torch.networks import SignConv1d, with_random_statistics
 
 
@@ -338,6 +339,22 @@ def test_int8_with_samples():
     assert converted.report.int8.samples == 3
     (signs,) = converted.report.int8.signs
     assert signs.changed < 0.02 * signs.signs
+
+
+def test_int8_ends_with_samples():
+    images = torch.randn(3, 1, 32, 8, 8, generator=torch.Generator().manual_seed(1))
+    converted = larq_engine.convert_torch(
+        Stem().eval(),
+        images[0],
+        channels_last=True,
+        target="microcontroller",
+        inference_input_type="int8",
+        inference_output_type="int8",
+        representative_dataset=[[image.numpy().transpose(0, 2, 3, 1)] for image in images],
+    )
+    graph = schema.read(converted).graphs[0]
+    assert [tensor.dtype for tensor in (*graph.inputs, *graph.outputs)] == ["INT8", "INT8"]
+    assert graph.inputs[0].shape == (1, 8, 8, 32)
 
 
 @pytest.mark.parametrize("shape", [(9, 10), (10, 9), (8, 8)], ids=str)

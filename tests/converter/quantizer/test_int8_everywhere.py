@@ -108,3 +108,19 @@ def test_bits_that_are_moved_stay_bits(rng, samples):
     graph = schema.read(_convert(content, samples, "microcontroller")).graphs[0]
     assert {op.output.dtype for op in graph.ops if op.kind == "RESHAPE"} <= {"INT32", "INT8"}
     assert len([op for op in graph.ops if op.kind == "LceBconv2d"]) == 3
+
+
+def test_without_samples_the_report_says_why_floats_stay(rng, samples):
+    words = "without `representative_dataset` all but the binary layers stays in floats"
+    content = _network(rng, residual=False)
+    assert words in str(convert_tflite(content, target="microcontroller").report)
+    assert words not in str(convert_tflite(content).report)
+    assert words not in str(_convert(content, samples, "microcontroller").report)
+
+
+def test_without_samples_a_model_of_bits_alone_has_no_remark(rng):
+    net = Net()
+    x = net.sign(net.input(1, _SIZE, _SIZE, _CHANNELS))
+    content = net.finish(net.conv(x, signs(rng, _CHANNELS, 3, 3, _CHANNELS), padding="SAME"))
+    report = convert_tflite(content, target="microcontroller").report
+    assert "representative_dataset" not in str(report)
