@@ -8,7 +8,7 @@
 #   tools/setup.sh fuzzer     base; clang and libFuzzer
 #   tools/setup.sh browser    base; Chromium, for the tests of the report's page
 #   tools/setup.sh speech     base; espeak-ng, which speaks what an example learns, for its tests
-#   tools/setup.sh micro      base; compilers for microcontrollers, and the QEMU that emulates boards
+#   tools/setup.sh micro      base; compilers for microcontrollers, the QEMU that emulates boards, and PlatformIO in .venv-platformio
 #   tools/setup.sh emulators  base; the QEMU that shows this machine as an older one
 #   tools/setup.sh cuda       base; NVIDIA's compiler of kernels for GPUs, in .cuda
 #   tools/setup.sh ray        base; Ray in .venv-ray, for the tests of larq_engine.batch in it
@@ -202,6 +202,7 @@ speech() {
 micro() {
   base
   install_packages missing_micro
+  optional .venv-platformio platformio "33 MB"
 }
 
 emulators() {

@@ -9,6 +9,9 @@ from larq_engine.micro.stack import stack_bytes
 # Describes the library wherever a build system asks for a sentence.
 _SENTENCE = "A binarized neural network in C99, without heap and without other libraries."
 
+# Arduino asks for an address, and PlatformIO refuses what is none. Nobody can own this one.
+_NO_PAGE = "https://larq-engine.invalid"
+
 
 def folder_files(plan: Plan, prefix: str, arena: int, flash: int, version: str) -> dict[str, str]:
     """Returns the text of each file by its name."""
@@ -93,7 +96,7 @@ maintainer=larq_engine
 sentence={_SENTENCE}
 paragraph=Written by larq_engine from a .tflite file.
 category=Data Processing
-url=about:blank
+url={_NO_PAGE}
 architectures=*
 includes={prefix}.h
 """
