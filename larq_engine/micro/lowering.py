@@ -12,6 +12,7 @@ from larq_engine.micro import (
     int8_layer_steps,
     int8_value_steps,
     move_steps,
+    place_steps,
     signed_steps,
     table_steps,
 )
@@ -24,7 +25,12 @@ _Made = Step | list[Step] | None
 _Kernels = Mapping[str, Callable[[StepMaker, Op], _Made]]
 
 # Operators whose kernel does not depend on the type of their values.
-_KERNELS: _Kernels = {**arg_steps.KERNELS, **bit_steps.KERNELS, **move_steps.KERNELS}
+_KERNELS: _Kernels = {
+    **arg_steps.KERNELS,
+    **bit_steps.KERNELS,
+    **move_steps.KERNELS,
+    **place_steps.KERNELS,
+}
 _OF_BYTES: _Kernels = {
     **int8_layer_steps.KERNELS,
     **int8_value_steps.KERNELS,

@@ -3,10 +3,12 @@
 import numpy as np
 
 from larq_engine.converter.graph import Op, Tensor
+from larq_engine.micro import place_steps
 from larq_engine.micro.plan import Memory, Reference, Step, Struct, bytes_of
 from larq_engine.micro.step_maker import (
     StepMaker,
     check_made,
+    check_same_values,
     constant,
     data,
     scale_of,
@@ -43,13 +45,7 @@ def _keeps_order(op: Op) -> bool:
 
 
 def _transpose(maker: StepMaker, op: Op) -> Step | None:
-    if not _keeps_order(op):
-        raise unsupported(
-            op,
-            "no kernel in C moves its dimensions (convert_torch and convert_onnx with "
-            "channels_last=True need none at the model's ends)",
-        )
-    return _view(maker, op)
+    return _view(maker, op) if _keeps_order(op) else place_steps.transpose(maker, op)
 
 
 def _view(maker: StepMaker, op: Op) -> Step | None:
@@ -91,13 +87,6 @@ def _along(op: Op, tensor: Tensor, axis: int) -> tuple[int, int]:
     return outer, inner * bytes_of(tensor) // max(1, tensor.elements)
 
 
-def _check_alike(op: Op, a: Tensor, b: Tensor) -> None:
-    if a.dtype != b.dtype:
-        raise unsupported(op, f"expected one type, got {a.dtype} and {b.dtype}")
-    if a.dtype in ("INT8", "UINT8") and scale_of(op, a) != scale_of(op, b):
-        raise unsupported(op, "expected one scale for all its tensors, got several")
-
-
 def _concatenation(maker: StepMaker, op: Op) -> list[Step]:
     y = op.output
     if op.options.fusedActivationFunction:
@@ -115,11 +104,26 @@ def _concatenation(maker: StepMaker, op: Op) -> list[Step]:
     at = 0
     for position in range(len(op.inputs)):
         x = data(op, position)
-        _check_alike(op, x, y)
+        check_same_values(op, x, y)
         run = x.shape[axis] * unit
         rows = (outer, run, run, y.shape[axis] * unit)
         steps.append(_rows(maker.memory(x), target, rows, 0, at))
         at += run
+    return steps
+
+
+def _pack(maker: StepMaker, op: Op) -> list[Step]:
+    y = op.output
+    outer, run = _along(op, y, op.options.axis)
+    axis = op.options.axis % len(y.shape)
+    target = maker.memory(y)
+    steps = []
+    for position in range(len(op.inputs)):
+        x = data(op, position)
+        check_same_values(op, x, y)
+        check_made(op, y, (*x.shape[:axis], len(op.inputs), *x.shape[axis:]))
+        rows = (outer, run, run, len(op.inputs) * run)
+        steps.append(_rows(maker.memory(x), target, rows, 0, position * run))
     return steps
 
 
@@ -136,7 +140,7 @@ def _split(maker: StepMaker, op: Op) -> list[Step]:
     if sum(sizes) != x.shape[axis] or min(sizes) < 0:
         raise unsupported(op, f"expected parts of {x.shape[axis]} together, got {sizes}")
     for y, size in zip(op.outputs, sizes, strict=True):
-        _check_alike(op, x, y)
+        check_same_values(op, x, y)
         check_made(op, y, (*x.shape[:axis], size, *x.shape[axis + 1 :]))
         run = y.shape[axis] * unit
         steps.append(_rows(source, maker.memory(y), (outer, run, x.shape[axis] * unit, run), at, 0))
@@ -150,7 +154,7 @@ def _pad(maker: StepMaker, op: Op) -> Step:
     rank = len(x.shape)
     if rank > _RANK or pads.shape != (rank, 2) or pads.min() < 0:
         raise unsupported(op, f"expected pads of at most {_RANK} dimensions")
-    _check_alike(op, x, y)
+    check_same_values(op, x, y)
     whole = np.array(x.shape, np.int64) + pads.sum(axis=1)
     check_made(op, y, [int(size) for size in whole])
     size = bytes_of(x) // max(1, x.elements)
@@ -187,6 +191,7 @@ KERNELS = {
     **dict.fromkeys(_VIEWS, _view),
     "TRANSPOSE": _transpose,
     "CONCATENATION": _concatenation,
+    "PACK": _pack,
     "SPLIT": _split,
     "SPLIT_V": _split,
     "PAD": _pad,

@@ -107,6 +107,14 @@ def check_made(op: Op, output: Tensor, shape: Sequence[int]) -> None:
         )
 
 
+def check_same_values(op: Op, a: Tensor, b: Tensor) -> None:
+    """Raises an error unless the elements of both mean the same."""
+    if a.dtype != b.dtype:
+        raise unsupported(op, f"expected one type, got {a.dtype} and {b.dtype}")
+    if a.dtype in ("INT8", "UINT8") and scale_of(op, a) != scale_of(op, b):
+        raise unsupported(op, "expected one scale for all its tensors, got several")
+
+
 def option(op: Op, key: str) -> int:
     """Returns an option of an operator of ours."""
     value = op.options.get(key) if isinstance(op.options, dict) else None

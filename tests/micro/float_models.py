@@ -316,5 +316,7 @@ def all_operators() -> Model:
     add_floats_of_bytes(model, np.int8)
     add_floats_of_bytes(model, np.bool_)
     add_bytes_of_floats(model, np.int8)
+    backwards = model.builder.constant(np.array([1, 2], np.int32))
+    model.add("REVERSE_V2", [x, backwards], (1, *image))
     model.samples = [data[:1] for data in model.samples]
     return model

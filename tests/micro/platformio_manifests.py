@@ -11,7 +11,7 @@ from platformio.package.manifest.parser import ManifestParserFactory
 from platformio.package.manifest.schema import ManifestSchema
 
 
-class _Schema(ManifestSchema):  # type: ignore[misc]
+class _Schema(ManifestSchema):
     """PlatformIO downloads the names of licenses, which a test must not."""
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Proves how deep the stack of a program's function gets, from what the compiler says of its frames.
+"""Proves how deep the stack of a model gets, from what the compiler says of its frames.
 
 gcc writes a call graph with frames of a file that it compiles (`-fcallgraph-info=su`). Functions
 of libraries are not in it: their frames are read from the linked program's instructions.

@@ -85,7 +85,6 @@ def test_what_has_no_bound_is_found(function: str, board: str, tmp_path: Path) -
         stack.deepest(tmp_path, board, "-O2", tmp_path / "built")
 
 
-# What functions of C libraries take is read from their instructions.
 @pytest.mark.parametrize("board", _BOARDS)
 def test_functions_of_libraries_count(board: str, tmp_path: Path) -> None:
     (tmp_path / "model.c").write_text(
