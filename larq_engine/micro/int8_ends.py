@@ -78,7 +78,7 @@ def end_fields(step: Step, factors: Factors, zero: int, limits: tuple[int, int])
     }
 
 
-def layer_scales(op: Op, channels: int) -> Array:
+def layer_scales(op: Op, channels: int, image: int = 0) -> Array:
     """Returns how many steps of the result a step of the sum of each channel is worth."""
     weights, y = op.inputs[1], op.output
     assert weights is not None
@@ -89,17 +89,17 @@ def layer_scales(op: Op, channels: int) -> Array:
             op, f"expected 1 or {channels} scales of its weights and zero points of 0"
         )
     by = np.broadcast_to(np.array(scales, np.float32), (channels,))
-    multiplier = scale_of(op, data(op, 0))[0] * by / scale_of(op, y)[0]
+    multiplier = scale_of(op, data(op, image))[0] * by / scale_of(op, y)[0]
     if not (np.isfinite(multiplier).all() and multiplier.min() > 0):
         raise unsupported(op, "expected finite scales above 0")
     return np.asarray(multiplier, np.float32)
 
 
-def bias_of(op: Op, channels: int) -> Array:
-    bias = op.input(2)
+def bias_of(op: Op, channels: int, position: int = 2) -> Array:
+    bias = op.input(position)
     if bias is None:
         return np.zeros(channels, np.int64)
-    values = constant(op, 2)
+    values = constant(op, position)
     if values.dtype != np.int32 or values.shape != (channels,):
         raise unsupported(op, f"expected a bias of {channels} numbers of 32 bits")
     return values.astype(np.int64)

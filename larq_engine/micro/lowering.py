@@ -10,6 +10,7 @@ from larq_engine.micro import (
     bit_steps,
     float_steps,
     int8_layer_steps,
+    int8_transposed_steps,
     int8_value_steps,
     move_steps,
     place_steps,
@@ -33,6 +34,7 @@ _KERNELS: _Kernels = {
 }
 _OF_BYTES: _Kernels = {
     **int8_layer_steps.KERNELS,
+    **int8_transposed_steps.KERNELS,
     **int8_value_steps.KERNELS,
     **table_steps.KERNELS,
     **signed_steps.KERNELS,

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 import larq_engine
-from tests.micro import float_models
+from tests.micro import float_models, transposed_models
 from tests.micro.integer_networks import IntegerNetwork
 from tests.model_builder import ABSENT, ModelBuilder, add_quantize, bconv_options
 from tests.oracle import Conv, odd_numbers, pack_planes
@@ -25,6 +25,7 @@ _OUTPUTS = ("bits", "int8", "float")
 def write_all(folder: Path) -> list[tuple[Path, int]]:
     """Returns folders of models, and the most stack that each says it takes."""
     models = {"binary": _binary_layers(), "floats": float_models.all_operators().content()}
+    models["transposed"] = transposed_models.model(1)[0]
     models |= {f"integers{seed}": IntegerNetwork(seed).build(_LAYERS) for seed in _SEEDS}
     made = []
     for name, content in models.items():
