@@ -13,9 +13,8 @@ from tests.oracle import Conv, odd_numbers, pack_planes
 
 KERNELS = Path(larq_engine.__file__).parent / "micro" / "c"
 
-# These networks have all kernels of int8.
-_SEEDS = (1, 44)
-_LAYERS = 30
+# Seeds and layers of networks that have all kernels of int8.
+_INTEGERS = {1: 30, 44: 30, 25: 12}
 
 # Taps of 4 words. Sums of up to 36 words have kernels of their own, others share one.
 _SIZES = {(1, 1): 4, (3, 1): 12, (3, 3): 36, (5, 2): 40}
@@ -24,21 +23,25 @@ _OUTPUTS = ("bits", "int8", "float")
 
 def write_all(folder: Path) -> list[tuple[Path, int]]:
     """Returns folders of models, and the most stack that each says it takes."""
-    models = {"binary": _binary_layers(), "floats": float_models.all_operators().content()}
+    # None of these layers needs the deepest ways to round.
+    ways = ("le_rescale_away", "le_rescale_near_away")
+    models = dict.fromkeys(ways, _binary_layers()) | {
+        "floats": float_models.all_operators().content()
+    }
     models["transposed"] = transposed_models.model(1)[0]
-    models |= {f"integers{seed}": IntegerNetwork(seed).build(_LAYERS) for seed in _SEEDS}
+    models |= {f"integers{seed}": IntegerNetwork(seed).build(n) for seed, n in _INTEGERS.items()}
     made = []
     for name, content in models.items():
         exported = larq_engine.export_c(content)
         exported.save(folder / name)
         made.append((folder / name, exported.stack_bytes))
-    _round_as_floats(folder / "binary")
+    for way in ways:
+        _round_as(way, folder / way)
     return made
 
 
-def _round_as_floats(folder: Path) -> None:
-    """Gives layers to int8 the deepest way to round, which none of these needs."""
-    source = (folder / "model.c").read_text().replace("le_rescale32_byte", "le_rescale_away")
+def _round_as(way: str, folder: Path) -> None:
+    source = (folder / "model.c").read_text().replace("le_rescale32_byte", way)
     (folder / "model.c").write_text(f'#include "le_rescale_float.h"\n{source}')
     for name in ("le_rescale_float.h", "le_float_bits.h"):
         (folder / name).write_bytes((KERNELS / name).read_bytes())

@@ -92,8 +92,8 @@ LE_INLINE int8_t le_rescale_near_away(const le_int8_end* end, int32_t sum, uint3
 
 #ifdef LE_HAS_HELIUM
 
-LE_INLINE void le_rescale_near_four(const le_int8_end* end, le_four_sums sums, uint32_t channel,
-                                    uint32_t count, int8_t* out, int halves_go_to_even) {
+LE_INLINE void le_rescale_near_even_four(const le_int8_end* end, le_four_sums sums,
+                                         uint32_t channel, uint32_t count, int8_t* out) {
   const int32_t* by = &((const le_factor_near*)end->factors + channel)->multiplier;
   const mve_pred16_t there = vctp32q(count);
   const int32x4_t value =
@@ -105,27 +105,15 @@ LE_INLINE void le_rescale_near_four(const le_int8_end* end, le_four_sums sums, u
     int32_t each[4];
     LE_STORE_SUMS(sums, each);
     for (uint32_t i = 0; i < count; ++i) {
-      out[i] = le_rescale_near(end, each[i], channel + i, halves_go_to_even);
+      out[i] = le_rescale_near_even(end, each[i], channel + i);
     }
   }
 }
 
-LE_INLINE void le_rescale_near_even_four(const le_int8_end* end, le_four_sums sums,
-                                         uint32_t channel, uint32_t count, int8_t* out) {
-  le_rescale_near_four(end, sums, channel, count, out, 1);
-}
-
-LE_INLINE void le_rescale_near_away_four(const le_int8_end* end, le_four_sums sums,
-                                         uint32_t channel, uint32_t count, int8_t* out) {
-  le_rescale_near_four(end, sums, channel, count, out, 0);
-}
-
 #else
 LE_RESCALE_FOUR(le_rescale_near_even)
-LE_RESCALE_FOUR(le_rescale_near_away)
 #endif
 
 LE_RESCALE_FOUR(le_rescale_even)
-LE_RESCALE_FOUR(le_rescale_away)
 
 #endif
