@@ -7,6 +7,13 @@ from larq_engine.converter.graph import Op, Tensor
 from larq_engine.micro.plan import Lines, Memory, Step, Struct
 from larq_engine.micro.windows import pair_fields
 
+# Structs of kernels whose windows go over lines of the input. A transposed convolution's go over
+# those of the output.
+_WINDOWED = (
+    *("le_bconv2d", "le_int8_conv2d", "le_int8_pool"),
+    *("le_float_conv2d", "le_float_pool"),
+)
+
 # Kernels that go through an image in order, and the argument that counts its pixels or values.
 _COUNTS = {
     "le_pack_int8": 1,
@@ -46,7 +53,9 @@ def lines_of(op: Op, step: Step) -> Lines | None:
 
 def _window(struct: Struct) -> dict[str, int] | None:
     """Returns the window along lines, which a struct is, or has beside other fields."""
-    return struct.fields if struct.role == "y" else struct.fields.get("y")
+    if struct.c_type in _WINDOWED:
+        return struct.fields.get("y")
+    return struct.fields if struct.role == "y" else None
 
 
 def _with_window(step: Step, window: dict[str, int]) -> dict[str, Any]:

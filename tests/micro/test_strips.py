@@ -110,3 +110,24 @@ def test_on_boards(board: str, tmp_path: Path) -> None:
     elf = boards.build(tmp_path / "model", board, tmp_path / "built")
     outputs = boards.run(elf, board, bits.tobytes()).outputs
     assert outputs == _expected(content, bits)[0].tobytes()
+
+
+def test_a_transposed_convolution_is_computed_as_a_whole(tmp_path: Path) -> None:
+    random = np.random.default_rng(4)
+    builder = ModelBuilder()
+    x = builder.tensor((1, 16, 16, 6), np.int8, scale=0.03, zero_point=-9)
+    filters = random.integers(-127, 128, (5, 3, 3, 6)).astype(np.int8)
+    weights = builder.constant(filters, scale=[0.01], zero_point=[0])
+    shape = builder.constant(np.array([1, 16, 16, 5], np.int32))
+    large = builder.tensor((1, 16, 16, 5), np.int8, scale=0.05, zero_point=4)
+    small = builder.tensor((1, 4, 4, 5), np.int8, scale=0.05, zero_point=4)
+    same = {"padding": PADDING["SAME"], "strideH": 1, "strideW": 1}
+    builder.builtin("TRANSPOSE_CONV", [shape, weights, x, ABSENT], [large], **same)
+    window = {"filterHeight": 4, "filterWidth": 4, "strideH": 4, "strideW": 4}
+    builder.builtin("MAX_POOL_2D", [large], [small], padding=PADDING["VALID"], **window)
+    content = builder.finish([x], [small])
+    images = random.integers(-128, 128, (_SAMPLES, 16, 16, 6)).astype(np.int8)
+    whole, least = _least(content)
+    assert least == whole == 16 * 16 * 5
+    (y,) = c_model.run(content, [images], arena=least, folder=tmp_path)
+    np.testing.assert_array_equal(y, _expected(content, images)[0])
