@@ -17,7 +17,7 @@ KERNELS = Path(larq_engine.__file__).parent / "micro" / "c"
 _INTEGERS = {1: 30, 44: 30, 25: 12}
 
 # Taps of 4 words. Sums of up to 36 words have kernels of their own, others share one.
-_SIZES = {(1, 1): 4, (3, 1): 12, (3, 3): 36, (5, 2): 40}
+_SIZES = ((3, 1), (3, 3), (5, 2))
 _OUTPUTS = ("bits", "int8", "float")
 
 

@@ -12,7 +12,12 @@ from tests.micro.integer_networks import IntegerNetwork
 
 _NAME = re.compile(r"\ble_\w+")
 _BOARDS = [name for name in boards.BOARDS if name != "m0"]  # m0_large compiles in the same way
-_OTHERS = [(board, level) for board in _BOARDS for level in ("-O1", "-O3", "-Os")]
+_LEVELS = ("-O1", "-O2", "-O3", "-Os")
+# Each has instructions of its own kind, so all runs of the tests have these.
+_ALWAYS = [("m0_large", "-O2"), ("m4", "-O2"), ("rv32imac", "-O2")]
+_OTHERS = [
+    (board, level) for board in _BOARDS for level in _LEVELS if (board, level) not in _ALWAYS
+]
 
 
 @pytest.fixture(autouse=True)
@@ -28,8 +33,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Path, int]]:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "level" in metafunc.fixturenames:
-        others = samples.choose(metafunc.config, _OTHERS, 2)
-        cases = [*((board, "-O2") for board in _BOARDS), *others]
+        cases = [*_ALWAYS, *samples.choose(metafunc.config, _OTHERS, 3)]
         metafunc.parametrize(("board", "level"), cases)
 
 
