@@ -87,8 +87,9 @@ def convert(door: Door, source: tuple[Any, ...], options: Options) -> ConvertedM
 def _left_in_floats(model: Model, options: Options) -> tuple[str, ...]:
     """Says for chips that compute with integers why the model computes with floats."""
     is_exact = not options.has_samples and options.experimental_default_int8_range is None
+    # An output of floats is made of int8 by one operator.
     makes_floats = any(
-        tensor.dtype == "FLOAT32" and not op.custom
+        tensor.dtype == "FLOAT32" and not op.custom and op.kind != "DEQUANTIZE"
         for graph in model.graphs
         for op in graph.ops
         for tensor in op.outputs

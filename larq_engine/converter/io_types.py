@@ -125,8 +125,8 @@ def _make_int8(
 
 
 _REMEDY = (
-    "ask for float32, or convert a model with fake quantization (or with "
-    "experimental_default_int8_range) right at the"
+    "ask for float32, or give a representative_dataset; without one the model needs fake "
+    "quantization right at the"
 )
 
 

@@ -1,9 +1,11 @@
 """Exports a model as a folder of C: `export_c`."""
 
+import operator
 import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from larq_engine.converter import schema
 from larq_engine.converter.graph import Graph
@@ -11,10 +13,10 @@ from larq_engine.micro.arena import live_bytes, plan_memory
 from larq_engine.micro.c_code import CCode
 from larq_engine.micro.folder import folder_files
 from larq_engine.micro.lowering import check_kernels, make_plan
-from larq_engine.micro.plan import Plan, copied
+from larq_engine.micro.plan import Plan
 from larq_engine.micro.report import describe
 from larq_engine.micro.stack import stack_bytes
-from larq_engine.micro.strips import in_strips
+from larq_engine.micro.strips import plan_in_strips
 from larq_engine.python.interpreter import Interpreter
 from larq_engine.python.model_file import ModelSource, read_model
 from larq_engine.python.whole_files import write_files
@@ -101,6 +103,7 @@ def export_c(model: ModelSource, *, prefix: str = "model", arena: int | None = N
         FileNotFoundError: There is no such file.
     """
     _check_prefix(prefix)
+    limit = _checked_limit(arena)
     content = read_model(model)
     read = schema.read(content)
     if len(schema.runnable_graphs(read)) > 1:
@@ -112,12 +115,10 @@ def export_c(model: ModelSource, *, prefix: str = "model", arena: int | None = N
     graph = read.graphs[0]
     check_kernels(graph)
     _check_with_engine(content)
-    if arena is not None and (not isinstance(arena, int) or arena < 0):
-        raise ValueError(f"arena: expected a number of bytes, such as 16384, got {arena!r}")
     plan, size = plan_memory(lambda: _make_plan(graph))
     whole_work = sum(step.work for step in plan.steps)
-    if arena is not None and size > arena:
-        plan, size = _in_strips(_make_plan(graph), arena)
+    if limit is not None and size > limit:
+        plan, size = _in_strips(_make_plan(graph), limit)
     from larq_engine import __version__
 
     code = CCode(plan, prefix, size, content, __version__)
@@ -167,14 +168,20 @@ def _check_prefix(prefix: str) -> None:
         )
 
 
+def _checked_limit(arena: Any) -> int | None:
+    is_number = hasattr(arena, "__index__") and not isinstance(arena, bool)
+    if arena is None or (is_number and operator.index(arena) >= 0):
+        return None if arena is None else operator.index(arena)
+    raise ValueError(f"arena: expected a number of bytes, such as 16384, got {arena!r}")
+
+
 def _in_strips(plan: Plan, limit: int) -> tuple[Plan, int]:
     """Returns a plan of at most so many bytes, with layers in strips of lines.
 
     Raises:
         ValueError: There is none.
     """
-    striped = in_strips(plan, limit)
-    plan, size = plan_memory(lambda: copied(striped))
+    plan, size = plan_in_strips(plan, limit)
     if size <= limit:
         return plan, size
     live = live_bytes(plan)

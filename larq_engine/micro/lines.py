@@ -36,7 +36,7 @@ def lines_of(op: Op, step: Step) -> Lines | None:
             return _lines_of_pairs(op, step)
         window = _window(struct)
         if window is not None:
-            return Lines(window, _with_window)
+            return Lines(window, _with_window) if _all_touch_the_image(window) else None
     position = _COUNTS.get(step.function)
     x = op.inputs[0]
     if position is None or x is None or x.shape[:2] != y.shape[:2]:
@@ -49,6 +49,13 @@ def lines_of(op: Op, step: Step) -> Lines | None:
         return {"arguments": arguments}
 
     return Lines(_one_to_one(y.shape[1]), change)
+
+
+def _all_touch_the_image(window: dict[str, int]) -> bool:
+    """Tells whether no window lies wholly in the pads: lines of those alone would read nothing."""
+    extent = (window["taps"] - 1) * window["dilation"] + 1
+    last = (window["out_size"] - 1) * window["stride"] - window["pad"]
+    return window["pad"] < extent and last < window["in_size"]
 
 
 def _window(struct: Struct) -> dict[str, int] | None:
@@ -84,7 +91,7 @@ def _lines_of_pairs(op: Op, step: Step) -> Lines | None:
 
     def change(step: Step, window: dict[str, int]) -> dict[str, Any]:
         shapes = [_shape_of_lines(t, rows, window["out_size"]) for t in (*operands, op.output)]
-        fields = {**pair_fields(op, *shapes)}
+        fields: dict[str, Any] = dict(pair_fields(op, *shapes))
         return {
             "structs": [replace(s, fields=fields) if s.role == "pairs" else s for s in step.structs]
         }
@@ -93,9 +100,14 @@ def _lines_of_pairs(op: Op, step: Step) -> Lines | None:
 
 
 def _has_lines(tensor: Tensor, rows: int) -> bool:
-    return len(tensor.shape) == 4 and tensor.shape[1] == rows
+    return _as_image(tensor)[1] == rows
 
 
 def _shape_of_lines(tensor: Tensor, rows: int, some: int) -> tuple[int, ...]:
-    shape = tuple(tensor.shape)
+    shape = _as_image(tensor)
     return (shape[0], some, *shape[2:]) if _has_lines(tensor, rows) else shape
+
+
+def _as_image(tensor: Tensor) -> tuple[int, ...]:
+    """Returns four dimensions: those that a shape lacks are of one index, where it is broadcast."""
+    return (1,) * (4 - len(tensor.shape)) + tuple(tensor.shape)

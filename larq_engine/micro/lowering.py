@@ -69,6 +69,8 @@ def make_plan(graph: Graph) -> Plan:
             memory = Memory(memory.bytes, name)
             steps.append(move_steps.copy(maker, tensor, memory))
         ports.append(Port(tensor.name, tensor, memory))
+    for number, step in enumerate(steps):
+        step.number = number
     plan = Plan(inputs, ports, steps)
     _check_written(plan)
     return plan

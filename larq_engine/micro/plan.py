@@ -133,7 +133,8 @@ class Step:
     lines: Lines | None = None
     # The products that it computes, or the values where there are none.
     work: int = 0
-    # The lines that it makes, if they are not all (strips.py).
+    # Its place in the plan, which its parts in strips keep, and the lines that those make.
+    number: int = -1
     strip: Range | None = None
 
     def with_memory(self, other: Callable[[Memory], Memory]) -> "Step":

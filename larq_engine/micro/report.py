@@ -64,7 +64,7 @@ def _rows(plan: Plan) -> list[_Row]:
     for number, (step, flash, live) in enumerate(
         zip(plan.steps, plan.flash(), live_bytes(plan), strict=True)
     ):
-        key = number if step.strip is None else (step.kind, step.layer)
+        key = number if step.strip is None else ("strips", step.number)
         row = rows.setdefault(key, _Row(number, step))
         row.flash += flash
         row.arena = max(row.arena, live)

@@ -5,11 +5,13 @@ and then for the next lines. Images in between hold the lines of one strip alone
 under two strips are computed twice.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
-from larq_engine.micro.arena import live_bytes, plan_lifetimes
-from larq_engine.micro.plan import Memory, Plan, Range, Step, copied
+from larq_engine.micro.arena import live_bytes, plan_lifetimes, plan_memory
+from larq_engine.micro.plan import Plan, Step, copied
+from larq_engine.micro.strip_parts import is_run, strip
 
 # A run has at most so many layers, and is computed in at most so many strips.
 _MOST_LAYERS = 10
@@ -28,193 +30,149 @@ class _Run:
         return self.first <= other.last and other.first <= self.last
 
 
+_Runs = tuple[_Run, ...]
+
+# The bytes above a limit, the most of a step and all together; what is computed; and the calls.
+_Cost = tuple[int, int, int, int]
+
+
+def plan_in_strips(plan: Plan, limit: int) -> tuple[Plan, int]:
+    """Returns a plan whose memory is placed within so many bytes, or the smallest that is found.
+
+    Each search takes the best step forward, and which ones these are depends on the limit. Where
+    none reaches it, a search for no memory at all follows, and then one for a byte less than each
+    that was found. So the smallest arena that is named is one that the next call finds again.
+    """
+    planned, size = _placed(in_strips(plan, limit))
+    if size <= limit:
+        return planned, size
+    goal = 0
+    planned, size = _placed(in_strips(plan, goal))
+    while size > limit:
+        smaller, smaller_size = _placed(in_strips(plan, size - 1))
+        if smaller_size >= size:
+            break
+        planned, size = smaller, smaller_size
+    return planned, size
+
+
+def _placed(plan: Plan) -> tuple[Plan, int]:
+    return plan_memory(lambda: copied(plan))
+
+
 def in_strips(plan: Plan, limit: int) -> Plan:
     """Returns the plan with layers in strips until it fits into so many bytes, or none helps."""
-    runs: tuple[_Run, ...] = ()
-    cost = _cost(plan, runs, limit)
+    runs: _Runs = ()
+    cost, live = _measured(plan, runs, limit)
     while cost[0]:
-        found = min(
-            ((_cost(plan, more, limit), more) for more in _with_another(plan, runs)),
-            key=lambda measured: measured[0],
-            default=(cost, runs),
-        )
-        if found[0] >= cost:
+        forward = _steps_forward(plan, runs, live, limit)
+        best = min(forward, key=operator.itemgetter(0), default=(cost, runs))
+        if best[0] >= cost:
             break
-        cost, runs = found
-    return _expand(plan, runs)[0]
+        runs = best[1]
+        cost, live = _measured(plan, runs, limit)
+    return _expand(plan, runs, _all_strips)
 
 
-def _expand(plan: Plan, runs: tuple[_Run, ...]) -> tuple[Plan, list[int]]:
-    """Returns the plan with runs in strips, and which step of it each of the new ones is of."""
+def _all_strips(rows: int, height: int) -> list[int]:
+    return list(range(0, rows, height))
+
+
+def _few_strips(rows: int, height: int) -> list[int]:
+    """Returns the strips at the image's ends, and two that stand for all in between."""
+    firsts = _all_strips(rows, height)
+    return firsts[:3] + firsts[3:][-1:]
+
+
+def _expand(plan: Plan, runs: _Runs, strips_of: Callable[[int, int], list[int]]) -> Plan:
+    """Returns the plan with runs in strips; steps know which of the plan's they are."""
     steps: list[Step] = []
-    origins: list[int] = []
-    number = 0
-    for run in (*sorted(runs, key=lambda run: run.first), None):
-        end = len(plan.steps) if run is None else run.first
-        steps += plan.steps[number:end]
-        origins += range(number, end)
-        if run is None:
-            break
-        number = run.last + 1
-        whole = plan.steps[run.first : number]
-        parts = _parts(whole, run.height)
-        steps += parts
-        origins += [*range(run.first, number)] * (len(parts) // len(whole))
-    return Plan(plan.inputs, plan.outputs, steps), origins
+    end = 0
+    for run in sorted(runs, key=lambda run: run.first):
+        steps += plan.steps[end : run.first]
+        end = run.last + 1
+        whole, rows = plan.steps[run.first : end], _rows(plan.steps[run.last])
+        for first in strips_of(rows, run.height):
+            steps += strip(whole, (first, min(first + run.height, rows)))
+    return Plan(plan.inputs, plan.outputs, [*steps, *plan.steps[end:]])
 
 
-def _live(plan: Plan, runs: tuple[_Run, ...]) -> list[int]:
-    """Returns the most bytes that each step of the plan needs with these runs in strips."""
-    expanded, origins = _expand(plan, runs)
-    found = []
-    for may_shrink in (True, False):
-        planned = copied(expanded)
-        plan_lifetimes(planned, may_shrink=may_shrink)
-        most = [0] * len(plan.steps)
-        for origin, live in zip(origins, live_bytes(planned), strict=True):
-            most[origin] = max(most[origin], live)
-        found.append(most)
-    return min(found, key=max)
+def _measured(plan: Plan, runs: _Runs, limit: int) -> tuple[_Cost, list[int]]:
+    """Returns the cost of runs, and the most bytes that each step of the plan needs with them."""
+    expanded = _expand(plan, runs, _few_strips)
+    live = min((_live(plan, expanded, may_shrink) for may_shrink in (True, False)), key=max)
+    over = [max(0, most - limit) for most in live]
+    work = sum(step.work for step in plan.steps)
+    calls = len(plan.steps)
+    for run in runs:
+        whole, rows = plan.steps[run.first : run.last + 1], _rows(plan.steps[run.last])
+        firsts = _all_strips(rows, run.height)
+        # A strip in the middle stands for all.
+        middle = firsts[len(firsts) // 2]
+        made = strip(whole, (middle, min(middle + run.height, rows)))
+        work += len(firsts) * sum(step.work for step in made) - sum(step.work for step in whole)
+        calls += (len(firsts) - 1) * len(whole)
+    return (max(over, default=0), sum(over), work, calls), live
 
 
-def _cost(plan: Plan, runs: tuple[_Run, ...], limit: int) -> tuple[int, int, int]:
-    """Returns what is too much, what is computed, and the calls.
+def _live(plan: Plan, expanded: Plan, may_shrink: bool) -> list[int]:
+    planned = copied(expanded)
+    plan_lifetimes(planned, may_shrink=may_shrink)
+    most = [0] * len(plan.steps)
+    for step, live in zip(planned.steps, live_bytes(planned), strict=True):
+        most[step.number] = max(most[step.number], live)
+    return most
 
-    What is too much are bytes above the limit, of all layers: one less is a step forward.
-    """
-    over = sum(max(0, most - limit) for most in _live(plan, runs))
-    steps = _expand(plan, runs)[0].steps
-    return over, sum(step.work for step in steps), len(steps)
 
-
-def _with_another(plan: Plan, runs: tuple[_Run, ...]) -> Iterator[tuple[_Run, ...]]:
+def _steps_forward(
+    plan: Plan, runs: _Runs, live: list[int], limit: int
+) -> Iterator[tuple[_Cost, _Runs]]:
     """Yields runs with one more around the step with the most memory, which replaces others."""
-    live = _live(plan, runs)
     peak = live.index(max(live))
     for first in range(max(0, peak - _MOST_LAYERS + 1), peak + 1):
         for last in range(peak, min(first + _MOST_LAYERS, len(plan.steps))):
             steps = plan.steps[first : last + 1]
-            for height in _heights(steps[-1]) if _is_run(plan, steps) else ():
-                run = _Run(first, last, height)
-                yield (*(other for other in runs if not other.overlaps(run)), run)
+            if is_run(plan, steps) and _kept_bytes(steps) < live[peak]:
+                yield _with_run(plan, runs, (first, last), limit)
+
+
+def _kept_bytes(steps: list[Step]) -> int:
+    """Returns the bytes in the arena of whole images that a run reads and writes."""
+    made = {id(step.writes[0]) for step in steps[:-1]}
+    kept = {id(memory): memory for step in steps for memory in [*step.reads, *step.writes]}
+    return sum(m.bytes for key, m in kept.items() if key not in made and not m.name)
+
+
+def _with_run(plan: Plan, runs: _Runs, ends: tuple[int, int], limit: int) -> tuple[_Cost, _Runs]:
+    """Returns the cost of one more run, in the highest strips that need no more than the lowest.
+
+    Strips of fewer lines need less memory and compute more, so that halving finds them.
+    """
+    heights = _heights(plan.steps[ends[1]])
+
+    def measured(place: int) -> tuple[_Cost, _Runs]:
+        run = _Run(*ends, heights[place])
+        more = (*(other for other in runs if not other.overlaps(run)), run)
+        return _measured(plan, more, limit)[0], more
+
+    low, high = 0, len(heights) - 1
+    best = measured(low)
+    while low < high:
+        middle = (low + high + 1) // 2
+        found = measured(middle)
+        if found[0][:2] <= best[0][:2]:
+            low, best = middle, found
+        else:
+            high = middle - 1
+    return best
+
+
+def _rows(step: Step) -> int:
+    assert step.lines is not None
+    return step.lines.rows
 
 
 def _heights(step: Step) -> list[int]:
     """Returns numbers of lines for strips, without those that make as many strips as others."""
-    assert step.lines is not None
-    rows = step.lines.rows
+    rows = _rows(step)
     return sorted({-(-rows // strips) for strips in range(2, min(rows, _MOST_STRIPS) + 1)})
-
-
-def _is_run(plan: Plan, steps: list[Step]) -> bool:
-    """Tells whether steps pass lines on to each other alone, and only the last image is kept."""
-    rows: dict[int, int] = {}
-    for step in steps:
-        if step.lines is None or step.lines.rows < 2 or len(step.writes) != 1:
-            return False
-        for memory in step.reads:
-            made = rows.get(id(memory))
-            if made is None:
-                continue
-            is_beside = any(memory is other for other in step.lines.beside)
-            if is_beside or made != step.lines.window["in_size"]:
-                return False
-        if id(step.writes[0]) in rows:
-            return False
-        rows[id(step.writes[0])] = step.lines.rows
-    inner = {id(step.writes[0]) for step in steps[:-1]}
-    if any(step.writes[0].name for step in steps[:-1]):
-        return False
-    kept = {id(step.writes[0]) for step in steps}
-    for step in plan.steps:
-        if any(step is other for other in steps):
-            continue
-        if any(id(memory) in inner for memory in step.reads):
-            return False
-        if any(id(memory) in kept for memory in step.writes):
-            return False
-    read = {id(memory) for step in steps for memory in step.reads}
-    return inner <= read
-
-
-def _parts(steps: list[Step], height: int) -> list[Step]:
-    """Returns the steps of all strips of so many lines of the last image."""
-    last = steps[-1]
-    assert last.lines is not None
-    rows = last.lines.rows
-    parts = []
-    for first in range(0, rows, height):
-        parts += _strip(steps, (first, min(first + height, rows)))
-    return parts
-
-
-def _strip(steps: list[Step], made: Range) -> list[Step]:
-    """Returns the steps that make some lines of the last image."""
-    ranges = {id(steps[-1].writes[0]): made}
-    inner = {id(step.writes[0]) for step in steps[:-1]}
-    for step in reversed(steps):
-        assert step.lines is not None
-        read = step.lines.read(ranges[id(step.writes[0])])
-        for memory in step.reads:
-            if id(memory) in inner:
-                other = ranges.get(id(memory), read)
-                ranges[id(memory)] = min(read[0], other[0]), max(read[1], other[1])
-    strips: dict[int, Memory] = {}
-    return [_part(step, ranges, strips, inner) for step in steps]
-
-
-def _part(step: Step, ranges: dict[int, Range], strips: dict[int, Memory], inner: set[int]) -> Step:
-    """Returns the step for the lines that its output has in `ranges`."""
-    lines, target = step.lines, step.writes[0]
-    assert lines is not None
-    made = ranges[id(target)]
-    read = lines.read(made)
-    places: dict[int, tuple[Memory, int]] = {}
-    for memory in step.reads:
-        if any(memory is other for other in lines.beside):
-            continue
-        line = memory.bytes // lines.window["in_size"]
-        if id(memory) in inner:
-            begin = ranges[id(memory)][0]
-            places[id(memory)] = strips[id(memory)], (read[0] - begin) * line
-        else:
-            places[id(memory)] = memory, read[0] * line
-    line = target.bytes // lines.rows
-    if id(target) in inner:
-        strips[id(target)] = Memory((made[1] - made[0]) * line)
-        places[id(target)] = strips[id(target)], 0
-    else:
-        places[id(target)] = target, made[0] * line
-    scratch = None if step.scratch is None else Memory(step.scratch.bytes)
-    if step.scratch is not None and scratch is not None:
-        places[id(step.scratch)] = scratch, 0
-    source = step.in_place
-    changed = replace(step, **lines.change(step, lines.window_of(made)))
-    return replace(
-        changed,
-        arguments=[_placed(argument, places) for argument in changed.arguments],
-        reads=[places.get(id(memory), (memory, 0))[0] for memory in step.reads],
-        writes=[places[id(target)][0]],
-        scratch=scratch,
-        in_place=strips.get(id(source)) if _is_alike(source, target, ranges, inner) else None,
-        work=step.work * (made[1] - made[0]) // lines.rows,
-        strip=made,
-        lines=None,
-    )
-
-
-def _is_alike(
-    source: Memory | None, target: Memory, ranges: dict[int, Range], inner: set[int]
-) -> bool:
-    """Tells whether both images have the same lines in a strip."""
-    if source is None or id(source) not in inner or id(target) not in inner:
-        return False
-    return ranges[id(source)] == ranges[id(target)]
-
-
-def _placed(argument: object, places: dict[int, tuple[Memory, int]]) -> object:
-    memory, skip = argument if isinstance(argument, tuple) else (argument, 0)
-    if id(memory) not in places:
-        return argument
-    moved, more = places[id(memory)]
-    return (moved, skip + more)

@@ -142,7 +142,8 @@ def test_an_input_that_others_read_too_is_refused(builder):
     bits = add_quantize(builder, x, _SHAPE)
     message = (
         "input 'x' (#0): expected one QUANTIZE to int8 to be all that reads it, got "
-        "QUANTIZE 'q' (#0, int8), LceQuantize 't2' (#1, int32); ask for float32, or convert a model"
+        "QUANTIZE 'q' (#0, int8), LceQuantize 't2' (#1, int32); ask for float32, or give a "
+        "representative_dataset"
     )
     with pytest.raises(ValueError, match=re.escape(message)):
         modify_integer_quantized_model_io_type(builder.finish([x], [q, bits]), "int8")

@@ -9,7 +9,7 @@ import pytest
 import larq_engine
 from tests.micro import boards, c_model
 from tests.micro.integer_networks import IntegerNetwork
-from tests.model_builder import ABSENT, PADDING, ModelBuilder, bconv_options
+from tests.model_builder import ABSENT, PADDING, ModelBuilder, add_quantize, bconv_options
 from tests.oracle import Conv, pack_bits
 
 _SEEDS = range(700, 710)
@@ -24,7 +24,10 @@ def _least(content: bytes) -> tuple[int, int]:
         larq_engine.export_c(content, arena=0)
     found = re.search(r"(\d+) bytes would do$", str(caught.value))
     assert found is not None
-    return whole, int(found[1])
+    least = int(found[1])
+    with pytest.raises(ValueError, match=f"arena: expected at most {least - 1} bytes, got {least}"):
+        larq_engine.export_c(content, arena=least - 1)
+    return whole, least
 
 
 def _expected(content: bytes, images: np.ndarray) -> list[np.ndarray]:
@@ -131,3 +134,88 @@ def test_a_transposed_convolution_is_computed_as_a_whole(tmp_path: Path) -> None
     assert least == whole == 16 * 16 * 5
     (y,) = c_model.run(content, [images], arena=least, folder=tmp_path)
     np.testing.assert_array_equal(y, _expected(content, images)[0])
+
+
+_PADDED = {
+    "below": ((0, 7), (0, 0)),
+    "above": ((9, 0), (0, 0)),
+    "on all sides": ((4, 5), (6, 7)),
+    "less than a filter": ((2, 1), (1, 2)),
+}
+
+
+@pytest.mark.parametrize("pad_value", [1, -1, 0])
+@pytest.mark.parametrize("name", _PADDED)
+def test_lines_of_pads_alone(name: str, pad_value: int, tmp_path: Path) -> None:
+    random = np.random.default_rng(5)
+    builder = ModelBuilder()
+    conv = Conv((1, 12, 12, 32), (3, 3), 32, padding=_PADDED[name], pad_value=pad_value)
+    signs = random.choice([-1, 1], conv.filter_shape)
+    x = builder.tensor((1, 12, 12, 32), np.int8, scale=1.0, zero_point=3)
+    bits = add_quantize(builder, x, (1, 12, 12, 32))
+    y = builder.tensor(conv.output_shape, np.int8, scale=2.0, zero_point=0)
+    factors = [builder.constant(np.full(32, number, np.float32)) for number in (1, 0)]
+    ends = [*factors, ABSENT]
+    operands = [bits, builder.constant(pack_bits(signs)), *ends]
+    builder.custom("LceBconv2d", operands, [y], bconv_options(conv))
+    shape = (1, conv.output_shape[1] // 2, conv.output_shape[2] // 2, 32)
+    small = builder.tensor(shape, np.int8, scale=2.0, zero_point=0)
+    window = {"filterHeight": 2, "filterWidth": 2, "strideH": 2, "strideW": 2}
+    builder.builtin("MAX_POOL_2D", [y], [small], padding=PADDING["VALID"], **window)
+    content = builder.finish([x], [small])
+    images = random.integers(-128, 128, (_SAMPLES, 12, 12, 32)).astype(np.int8)
+    whole, least = _least(content)
+    assert (least < whole) == (name == "less than a filter")
+    (out,) = c_model.run(content, [images], arena=least, folder=tmp_path)
+    np.testing.assert_array_equal(out, _expected(content, images)[0])
+
+
+_OPERANDS = {
+    "of channels": (8,),
+    "of pixels": (16, 16, 1),
+    "of lines": (16, 1, 8),
+    "of columns": (1, 1, 16, 8),
+    "whole": (16, 16, 8),
+}
+
+
+@pytest.mark.parametrize("is_constant", [True, False])
+@pytest.mark.parametrize("name", _OPERANDS)
+def test_operands_that_are_broadcast(name: str, is_constant: bool, tmp_path: Path) -> None:
+    random = np.random.default_rng(6)
+    builder = ModelBuilder()
+    numbers = {"scale": 0.1, "zero_point": 5}
+    x = builder.tensor((1, 16, 16, 8), np.int8, **numbers)
+    other = builder.tensor(_OPERANDS[name], np.int8, **numbers)
+    if is_constant:
+        values = random.integers(-128, 128, _OPERANDS[name]).astype(np.int8)
+        other = builder.constant(values, scale=0.1, zero_point=5)
+    both = builder.tensor((1, 16, 16, 8), np.int8, scale=0.3, zero_point=1)
+    small = builder.tensor((1, 4, 4, 8), np.int8, scale=0.3, zero_point=1)
+    builder.builtin("ADD", [x, other], [both])
+    window = {"filterHeight": 4, "filterWidth": 4, "strideH": 4, "strideW": 4}
+    builder.builtin("MAX_POOL_2D", [both], [small], padding=PADDING["VALID"], **window)
+    content = builder.finish([x] if is_constant else [x, other], [small])
+    inputs = [random.integers(-128, 128, (1, 16, 16, 8)).astype(np.int8)]
+    if not is_constant:
+        inputs.append(random.integers(-128, 128, (1, *_OPERANDS[name])).astype(np.int8))
+    whole, least = _least(content)
+    # A constant with lines of its own is read as a whole.
+    has_lines = name in ("of pixels", "of lines", "whole")
+    assert (least < whole) == (not (is_constant and has_lines))
+    (out,) = c_model.run(content, inputs, arena=least, folder=tmp_path)
+    given = [inputs[0], *(y.reshape(_OPERANDS[name]) for y in inputs[1:])]
+    with larq_engine.Interpreter(content, host="none") as interpreter:
+        expected = interpreter.predict(given if len(given) > 1 else given[0])
+    np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize("arena", [True, -1, 2.0, "16384"])
+def test_arenas_that_are_no_bytes(arena: object) -> None:
+    with pytest.raises(ValueError, match=r"arena: expected a number of bytes, such as 16384, got"):
+        larq_engine.export_c(b"not read", arena=arena)
+
+
+def test_numbers_of_numpy_are_bytes() -> None:
+    content, _ = _pooled()
+    assert larq_engine.export_c(content, arena=np.int64(_WHOLE)).arena_bytes <= _WHOLE

@@ -118,6 +118,12 @@ def test_without_samples_the_report_says_why_floats_stay(rng, samples):
     assert words not in str(_convert(content, samples, "microcontroller").report)
 
 
+def test_without_samples_a_model_that_is_int8_already_has_no_remark(rng, samples):
+    content = _convert(_network(rng, residual=False), samples, "microcontroller")
+    report = str(convert_tflite(content, target="microcontroller").report)
+    assert "int8" in report and "representative_dataset" not in report
+
+
 def test_without_samples_a_model_of_bits_alone_has_no_remark(rng):
     net = Net()
     x = net.sign(net.input(1, _SIZE, _SIZE, _CHANNELS))
