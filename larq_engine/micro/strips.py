@@ -5,12 +5,11 @@ and then for the next lines. Images in between hold the lines of one strip alone
 under two strips are computed twice.
 """
 
-import operator
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from larq_engine.micro.arena import live_bytes, plan_lifetimes, plan_memory
-from larq_engine.micro.plan import Plan, Step, copied
+from larq_engine.micro.plan import ALIGNMENT, Memory, Plan, Step, copied
 from larq_engine.micro.strip_parts import is_run, strip
 
 # A run has at most so many layers, and is computed in at most so many strips.
@@ -26,150 +25,177 @@ class _Run:
     last: int
     height: int
 
-    def overlaps(self, other: "_Run") -> bool:
-        return self.first <= other.last and other.first <= self.last
 
+@dataclass(frozen=True)
+class _Way:
+    """The first steps of a plan, some of them in runs, and what that costs."""
 
-_Runs = tuple[_Run, ...]
+    work: int
+    calls: int
+    runs: tuple[_Run, ...]
 
-# The bytes above a limit, the most of a step and all together; what is computed; and the calls.
-_Cost = tuple[int, int, int, int]
+    @property
+    def cost(self) -> tuple[int, int]:
+        return self.work, self.calls
 
 
 def plan_in_strips(plan: Plan, limit: int) -> tuple[Plan, int]:
-    """Returns a plan whose memory is placed within so many bytes, or the smallest that is found.
+    """Returns a plan whose memory is placed within so many bytes, or else in the fewest.
 
-    Each search takes the best step forward, and which ones these are depends on the limit. Where
-    none reaches it, a search for no memory at all follows, and then one for a byte less than each
-    that was found. So the smallest arena that is named is one that the next call finds again.
+    What runs need is found for each by itself, so that the memory of a whole plan may be larger.
+    Then the plan of the fewest bytes is taken, which is the same for all limits.
     """
-    planned, size = _placed(in_strips(plan, limit))
-    if size <= limit:
-        return planned, size
-    goal = 0
-    planned, size = _placed(in_strips(plan, goal))
-    while size > limit:
-        smaller, smaller_size = _placed(in_strips(plan, size - 1))
-        if smaller_size >= size:
-            break
-        planned, size = smaller, smaller_size
-    return planned, size
+    search = _Search(plan)
+    runs = search.choose(limit)
+    if runs is not None:
+        planned, size = _placed(plan, runs)
+        if size <= limit:
+            return planned, size
+    runs = search.choose(search.least())
+    assert runs is not None, "there are runs for the least"
+    return _placed(plan, runs)
 
 
-def _placed(plan: Plan) -> tuple[Plan, int]:
-    return plan_memory(lambda: copied(plan))
+def _placed(plan: Plan, runs: tuple[_Run, ...]) -> tuple[Plan, int]:
+    expanded = _expand(plan, runs)
+    return plan_memory(lambda: copied(expanded))
 
 
-def in_strips(plan: Plan, limit: int) -> Plan:
-    """Returns the plan with layers in strips until it fits into so many bytes, or none helps."""
-    runs: _Runs = ()
-    cost, live = _measured(plan, runs, limit)
-    while cost[0]:
-        forward = _steps_forward(plan, runs, live, limit)
-        best = min(forward, key=operator.itemgetter(0), default=(cost, runs))
-        if best[0] >= cost:
-            break
-        runs = best[1]
-        cost, live = _measured(plan, runs, limit)
-    return _expand(plan, runs, _all_strips)
-
-
-def _all_strips(rows: int, height: int) -> list[int]:
-    return list(range(0, rows, height))
-
-
-def _few_strips(rows: int, height: int) -> list[int]:
-    """Returns the strips at the image's ends, and two that stand for all in between."""
-    firsts = _all_strips(rows, height)
-    return firsts[:3] + firsts[3:][-1:]
-
-
-def _expand(plan: Plan, runs: _Runs, strips_of: Callable[[int, int], list[int]]) -> Plan:
-    """Returns the plan with runs in strips; steps know which of the plan's they are."""
+def _expand(plan: Plan, runs: tuple[_Run, ...]) -> Plan:
+    """Returns the plan with runs in strips."""
     steps: list[Step] = []
     end = 0
-    for run in sorted(runs, key=lambda run: run.first):
+    for run in runs:
         steps += plan.steps[end : run.first]
         end = run.last + 1
         whole, rows = plan.steps[run.first : end], _rows(plan.steps[run.last])
-        for first in strips_of(rows, run.height):
+        for first in range(0, rows, run.height):
             steps += strip(whole, (first, min(first + run.height, rows)))
     return Plan(plan.inputs, plan.outputs, [*steps, *plan.steps[end:]])
-
-
-def _measured(plan: Plan, runs: _Runs, limit: int) -> tuple[_Cost, list[int]]:
-    """Returns the cost of runs, and the most bytes that each step of the plan needs with them."""
-    expanded = _expand(plan, runs, _few_strips)
-    live = min((_live(plan, expanded, may_shrink) for may_shrink in (True, False)), key=max)
-    over = [max(0, most - limit) for most in live]
-    work = sum(step.work for step in plan.steps)
-    calls = len(plan.steps)
-    for run in runs:
-        whole, rows = plan.steps[run.first : run.last + 1], _rows(plan.steps[run.last])
-        firsts = _all_strips(rows, run.height)
-        # A strip in the middle stands for all.
-        middle = firsts[len(firsts) // 2]
-        made = strip(whole, (middle, min(middle + run.height, rows)))
-        work += len(firsts) * sum(step.work for step in made) - sum(step.work for step in whole)
-        calls += (len(firsts) - 1) * len(whole)
-    return (max(over, default=0), sum(over), work, calls), live
-
-
-def _live(plan: Plan, expanded: Plan, may_shrink: bool) -> list[int]:
-    planned = copied(expanded)
-    plan_lifetimes(planned, may_shrink=may_shrink)
-    most = [0] * len(plan.steps)
-    for step, live in zip(planned.steps, live_bytes(planned), strict=True):
-        most[step.number] = max(most[step.number], live)
-    return most
-
-
-def _steps_forward(
-    plan: Plan, runs: _Runs, live: list[int], limit: int
-) -> Iterator[tuple[_Cost, _Runs]]:
-    """Yields runs with one more around the step with the most memory, which replaces others."""
-    peak = live.index(max(live))
-    for first in range(max(0, peak - _MOST_LAYERS + 1), peak + 1):
-        for last in range(peak, min(first + _MOST_LAYERS, len(plan.steps))):
-            steps = plan.steps[first : last + 1]
-            if is_run(plan, steps) and _kept_bytes(steps) < live[peak]:
-                yield _with_run(plan, runs, (first, last), limit)
-
-
-def _kept_bytes(steps: list[Step]) -> int:
-    """Returns the bytes in the arena of whole images that a run reads and writes."""
-    made = {id(step.writes[0]) for step in steps[:-1]}
-    kept = {id(memory): memory for step in steps for memory in [*step.reads, *step.writes]}
-    return sum(m.bytes for key, m in kept.items() if key not in made and not m.name)
-
-
-def _with_run(plan: Plan, runs: _Runs, ends: tuple[int, int], limit: int) -> tuple[_Cost, _Runs]:
-    """Returns the cost of one more run, in the highest strips that need no more than the lowest.
-
-    Strips of fewer lines need less memory and compute more, so that halving finds them.
-    """
-    heights = _heights(plan.steps[ends[1]])
-
-    def measured(place: int) -> tuple[_Cost, _Runs]:
-        run = _Run(*ends, heights[place])
-        more = (*(other for other in runs if not other.overlaps(run)), run)
-        return _measured(plan, more, limit)[0], more
-
-    low, high = 0, len(heights) - 1
-    best = measured(low)
-    while low < high:
-        middle = (low + high + 1) // 2
-        found = measured(middle)
-        if found[0][:2] <= best[0][:2]:
-            low, best = middle, found
-        else:
-            high = middle - 1
-    return best
 
 
 def _rows(step: Step) -> int:
     assert step.lines is not None
     return step.lines.rows
+
+
+class _Search:
+    """Finds the runs that compute the least of those that stay within a number of bytes."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._whole = [min(live) for live in zip(*map(self._live, (True, False)), strict=True)]
+        self._uses = _uses(plan)
+        self._needs = cache(self._measure)
+        self._are_run = cache(lambda first, last: is_run(plan, plan.steps[first : last + 1]))
+
+    def _live(self, may_shrink: bool) -> list[int]:
+        planned = copied(self._plan)
+        plan_lifetimes(planned, may_shrink=may_shrink)
+        return live_bytes(planned)
+
+    def least(self) -> int:
+        """Returns the fewest bytes for which there are runs."""
+        low, high = 0, max(self._whole, default=0) // ALIGNMENT
+        while low < high:
+            middle = (low + high) // 2
+            if self.choose(middle * ALIGNMENT) is None:
+                low = middle + 1
+            else:
+                high = middle
+        return high * ALIGNMENT
+
+    def choose(self, limit: int) -> tuple[_Run, ...] | None:
+        """Returns runs after each other that compute the least within the limit, if there are any.
+
+        The best way to the end of a step is the best of those that end in a run or a step there.
+        """
+        ways: list[_Way | None] = [_Way(0, 0, ())]
+        for last, step in enumerate(self._plan.steps):
+            found = []
+            before = ways[last]
+            if before is not None and self._whole[last] <= limit:
+                found.append(_Way(before.work + step.work, before.calls + 1, before.runs))
+            for first in range(max(0, last - _MOST_LAYERS + 1), last + 1):
+                before = ways[first]
+                if before is not None and self._are_run(first, last):
+                    found += self._in_strips(before, first, last, limit)
+            ways.append(min(found, key=lambda way: way.cost, default=None))
+        return None if ways[-1] is None else ways[-1].runs
+
+    def _in_strips(self, before: _Way, first: int, last: int, limit: int) -> list[_Way]:
+        """Returns the way that goes on with a run in the highest strips that fit, or none.
+
+        Strips of fewer lines need less memory and compute more, so that halving finds them.
+        """
+        if self._kept_bytes(first, last) > limit:
+            return []
+        heights = _heights(self._plan.steps[last])
+        low, high = -1, len(heights) - 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self._needs(first, last, heights[middle])[0] <= limit:
+                low = middle
+            else:
+                high = middle - 1
+        if low < 0:
+            return []
+        _, work, calls = self._needs(first, last, heights[low])
+        runs = (*before.runs, _Run(first, last, heights[low]))
+        return [_Way(before.work + work, before.calls + calls, runs)]
+
+    def _measure(self, first: int, last: int, height: int) -> tuple[int, int, int]:
+        """Returns the bytes that a run needs, what it computes, and its calls."""
+        steps, rows = self._plan.steps[first : last + 1], _rows(self._plan.steps[last])
+        firsts = list(range(0, rows, height))
+        # The first strips stand for all in between.
+        few = firsts[:3] + firsts[3:][-1:]
+        strips = [strip(steps, (begin, min(begin + height, rows))) for begin in few]
+        parts = Plan([], [], [part for made in strips for part in made])
+        plan_lifetimes(parts)
+        for memory in _outer(steps):
+            memory.last = len(parts.steps) - 1
+            memory.first = 0 if memory is not steps[-1].writes[0] else memory.first
+        live = max(live_bytes(parts)) + self._across(first, last)
+        works = [sum(part.work for part in made) for made in strips]
+        between = works[min(2, len(works) - 1)]
+        return live, sum(works) + (len(firsts) - len(few)) * between, len(firsts) * len(steps)
+
+    def _kept_bytes(self, first: int, last: int) -> int:
+        """Returns the bytes of whole images that must be there at the end of a run."""
+        outer = _outer(self._plan.steps[first : last + 1])
+        return sum(_rounded(memory) for memory in outer) + self._across(first, last)
+
+    def _across(self, first: int, last: int) -> int:
+        """Returns the bytes of what lies in memory over a run that does not use it."""
+        used = {id(memory) for memory in _outer(self._plan.steps[first : last + 1])}
+        return sum(
+            _rounded(memory)
+            for memory, begin, end in self._uses
+            if begin < first and end > last and id(memory) not in used
+        )
+
+
+def _uses(plan: Plan) -> list[tuple[Memory, int, int]]:
+    """Returns the memory of the arena with the first and the last step that use each."""
+    found: dict[int, tuple[Memory, int, int]] = {}
+    for number, step in enumerate(plan.steps):
+        for memory in [*step.reads, *step.writes]:
+            if not memory.name:
+                _, begin, _ = found.get(id(memory), (memory, number, number))
+                found[id(memory)] = memory, begin, number
+    return list(found.values())
+
+
+def _outer(steps: list[Step]) -> list[Memory]:
+    """Returns the memory of the arena that a run shares with other steps, and its last image."""
+    inner = {id(step.writes[0]) for step in steps[:-1]}
+    used = {id(memory): memory for step in steps for memory in [*step.reads, *step.writes]}
+    return [memory for key, memory in used.items() if key not in inner and not memory.name]
+
+
+def _rounded(memory: Memory) -> int:
+    return -(-memory.bytes // ALIGNMENT) * ALIGNMENT
 
 
 def _heights(step: Step) -> list[int]:

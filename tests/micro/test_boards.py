@@ -274,6 +274,14 @@ def test_make_runs_a_model_and_lists_the_boards(tmp_path):
     }
 
 
+def test_a_folder_without_a_model_is_named(tmp_path):
+    command = ["make", "-s", "-f", str(boards.MAKEFILE), "BOARD=mps2-an386", "MODEL=lost", "elf"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "MODEL=lost: expected a folder that `larq-engine export-c` wrote" in done.stderr
+    assert str(tmp_path) in done.stderr and list(tmp_path.iterdir()) == []
+
+
 def test_missing_tools_are_named(monkeypatch):
     found = {"qemu-system-arm": None}
     monkeypatch.setattr(shutil, "which", lambda name: found.get(name, name))
