@@ -32,6 +32,7 @@ def _train(folder):
     return re.search(r"^digits.tflite: ([\d.]+%) of 797 digits right$", done.stdout, re.MULTILINE)
 
 
+@pytest.mark.drawn("examples that learn, on boards")
 def test_boards_read_what_the_pc_reads(tmp_path):
     boards.require()
     [printed] = _train(tmp_path).groups()

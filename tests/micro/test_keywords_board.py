@@ -68,6 +68,7 @@ def _check_files(exported, file, folder):
     return count
 
 
+@pytest.mark.drawn("examples that learn, on boards")
 def test_boards_hear_what_the_pc_hears(tmp_path):
     """This is one test, so that the network is trained once however many processes run tests."""
     boards.require()
