@@ -115,10 +115,10 @@ def export_c(model: ModelSource, *, prefix: str = "model", arena: int | None = N
     graph = read.graphs[0]
     check_kernels(graph)
     _check_with_engine(content)
-    plan, size = plan_memory(lambda: _make_plan(graph))
-    whole_work = sum(step.work for step in plan.steps)
+    whole = _make_plan(graph)
+    plan, size = plan_memory(whole)
     if limit is not None and size > limit:
-        plan, size = _in_strips(_make_plan(graph), limit)
+        plan, size = _in_strips(whole, limit)
     from larq_engine import __version__
 
     code = CCode(plan, prefix, size, content, __version__)
@@ -130,7 +130,7 @@ def export_c(model: ModelSource, *, prefix: str = "model", arena: int | None = N
     }
     files = {name: text.encode() for name, text in texts.items()}
     files |= {name: (_KERNELS / name).read_bytes() for name in _with_includes(code.headers)}
-    report = describe(plan, size, flash, whole_work)
+    report = describe(plan, size, flash, sum(step.work for step in whole.steps))
     return ExportedC(files, size, flash, stack_bytes(plan), report)
 
 
@@ -169,9 +169,11 @@ def _check_prefix(prefix: str) -> None:
 
 
 def _checked_limit(arena: Any) -> int | None:
+    if arena is None:
+        return None
     is_number = hasattr(arena, "__index__") and not isinstance(arena, bool)
-    if arena is None or (is_number and operator.index(arena) >= 0):
-        return None if arena is None else operator.index(arena)
+    if is_number and operator.index(arena) >= 0:
+        return operator.index(arena)
     raise ValueError(f"arena: expected a number of bytes, such as 16384, got {arena!r}")
 
 

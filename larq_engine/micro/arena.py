@@ -1,32 +1,32 @@
 """Places the memory of a plan in one arena, where nothing overlaps that lives at one time."""
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
-from larq_engine.micro.plan import ALIGNMENT, Memory, Plan
+from larq_engine.micro.plan import ALIGNMENT, Memory, Plan, copied
 
 # Comparisons of two memories in orders that are tried where the first ones do not reach the bound.
 _COMPARISONS = 2_000_000
 _SEED = 1
 
 
-def plan_memory(make: Callable[[], Plan]) -> tuple[Plan, int]:
-    """Returns a plan whose memory is placed, and the bytes of its arena.
+def plan_memory(plan: Plan) -> tuple[Plan, int]:
+    """Returns a copy of a plan whose memory is placed, and the bytes of its arena.
 
     A step that writes less than it reads may do so in the same memory, which then stays as large as
     it was. For some models that is less in all, for some more: the better one is taken.
     """
     plans = []
     for may_shrink in (True, False):
-        plan = make()
-        plan_lifetimes(plan, may_shrink=may_shrink)
-        plans.append((plan, place(plan)))
+        planned = copied(plan)
+        plan_lifetimes(planned, may_shrink=may_shrink)
+        plans.append((planned, place(planned)))
     return min(plans, key=lambda planned: planned[1])
 
 
 def plan_lifetimes(plan: Plan, *, may_shrink: bool = True) -> None:
     """Finds when each memory is used; steps may write where they read if nobody reads later."""
-    _set_lifetimes(plan)
+    set_lifetimes(plan)
     for number, step in enumerate(plan.steps):
         source = step.in_place
         if source is None or source.name or source.last != number or source.first < 0:
@@ -48,7 +48,8 @@ def _share(plan: Plan, numbers: range, old: Memory, new: Memory) -> None:
         plan.steps[number] = plan.steps[number].with_memory(chosen)
 
 
-def _set_lifetimes(plan: Plan) -> None:
+def set_lifetimes(plan: Plan) -> None:
+    """Finds the first and the last step that use each memory."""
     for memory in plan.memories():
         memory.first = memory.last = -1
     for number, step in enumerate(plan.steps):
@@ -82,11 +83,12 @@ def live_bytes(plan: Plan) -> list[int]:
     live = [0] * len(plan.steps)
     for memory in plan.memories():
         for number in range(memory.first, memory.last + 1):
-            live[number] += _rounded(memory.bytes)
+            live[number] += rounded(memory.bytes)
     return live
 
 
-def _rounded(size: int) -> int:
+def rounded(size: int) -> int:
+    """Returns the bytes that so many take in the arena."""
     return -(-size // ALIGNMENT) * ALIGNMENT
 
 
@@ -112,7 +114,7 @@ def _place_in_order(order: list[Memory]) -> tuple[int, dict[int, int]]:
     size = 0
     for memory in order:
         taken = sorted(
-            (offset, offset + _rounded(other.bytes))
+            (offset, offset + rounded(other.bytes))
             for offset, other in placed
             if other.first <= memory.last and memory.first <= other.last
         )
@@ -123,5 +125,5 @@ def _place_in_order(order: list[Memory]) -> tuple[int, dict[int, int]]:
             at = max(at, end)
         placed.append((at, memory))
         offsets[id(memory)] = at
-        size = max(size, at + _rounded(memory.bytes))
+        size = max(size, at + rounded(memory.bytes))
     return size, offsets

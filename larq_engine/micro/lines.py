@@ -36,7 +36,10 @@ def lines_of(op: Op, step: Step) -> Lines | None:
             return _lines_of_pairs(op, step)
         window = _window(struct)
         if window is not None:
-            return Lines(window, _with_window) if _all_touch_the_image(window) else None
+            lines = Lines(window, _with_window)
+            # A strip of windows that lie wholly in the pads would read nothing.
+            ends = lines.read((0, 1)), lines.read((lines.rows - 1, lines.rows))
+            return lines if all(first < last for first, last in ends) else None
     position = _COUNTS.get(step.function)
     x = op.inputs[0]
     if position is None or x is None or x.shape[:2] != y.shape[:2]:
@@ -49,13 +52,6 @@ def lines_of(op: Op, step: Step) -> Lines | None:
         return {"arguments": arguments}
 
     return Lines(_one_to_one(y.shape[1]), change)
-
-
-def _all_touch_the_image(window: dict[str, int]) -> bool:
-    """Tells whether no window lies wholly in the pads: lines of those alone would read nothing."""
-    extent = (window["taps"] - 1) * window["dilation"] + 1
-    last = (window["out_size"] - 1) * window["stride"] - window["pad"]
-    return window["pad"] < extent and last < window["in_size"]
 
 
 def _window(struct: Struct) -> dict[str, int] | None:

@@ -53,6 +53,13 @@ def _inner(steps: list[Step]) -> set[int]:
     return {id(step.writes[0]) for step in steps[:-1]}
 
 
+def outer_images(steps: list[Step]) -> list[Memory]:
+    """Returns the memory of the arena that a run shares with other steps, and its last image."""
+    inner = _inner(steps)
+    used = {id(memory): memory for step in steps for memory in [*step.reads, *step.writes]}
+    return [memory for key, memory in used.items() if key not in inner and not memory.name]
+
+
 def strip(steps: list[Step], made: Range) -> list[Step]:
     """Returns the steps that make some lines of the last image."""
     ranges = {id(steps[-1].writes[0]): made}

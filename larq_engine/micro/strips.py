@@ -8,9 +8,15 @@ under two strips are computed twice.
 from dataclasses import dataclass
 from functools import cache
 
-from larq_engine.micro.arena import live_bytes, plan_lifetimes, plan_memory
-from larq_engine.micro.plan import ALIGNMENT, Memory, Plan, Step, copied
-from larq_engine.micro.strip_parts import is_run, strip
+from larq_engine.micro.arena import (
+    live_bytes,
+    plan_lifetimes,
+    plan_memory,
+    rounded,
+    set_lifetimes,
+)
+from larq_engine.micro.plan import ALIGNMENT, Plan, Step, copied
+from larq_engine.micro.strip_parts import is_run, outer_images, strip
 
 # A run has at most so many layers, and is computed in at most so many strips.
 _MOST_LAYERS = 10
@@ -57,8 +63,7 @@ def plan_in_strips(plan: Plan, limit: int) -> tuple[Plan, int]:
 
 
 def _placed(plan: Plan, runs: tuple[_Run, ...]) -> tuple[Plan, int]:
-    expanded = _expand(plan, runs)
-    return plan_memory(lambda: copied(expanded))
+    return plan_memory(_expand(plan, runs))
 
 
 def _expand(plan: Plan, runs: tuple[_Run, ...]) -> Plan:
@@ -85,7 +90,8 @@ class _Search:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._whole = [min(live) for live in zip(*map(self._live, (True, False)), strict=True)]
-        self._uses = _uses(plan)
+        set_lifetimes(plan)
+        self._uses = [(memory, memory.first, memory.last) for memory in plan.memories()]
         self._needs = cache(self._measure)
         self._are_run = cache(lambda first, last: is_run(plan, plan.steps[first : last + 1]))
 
@@ -153,7 +159,7 @@ class _Search:
         strips = [strip(steps, (begin, min(begin + height, rows))) for begin in few]
         parts = Plan([], [], [part for made in strips for part in made])
         plan_lifetimes(parts)
-        for memory in _outer(steps):
+        for memory in outer_images(steps):
             memory.last = len(parts.steps) - 1
             memory.first = 0 if memory is not steps[-1].writes[0] else memory.first
         live = max(live_bytes(parts)) + self._across(first, last)
@@ -163,39 +169,17 @@ class _Search:
 
     def _kept_bytes(self, first: int, last: int) -> int:
         """Returns the bytes of whole images that must be there at the end of a run."""
-        outer = _outer(self._plan.steps[first : last + 1])
-        return sum(_rounded(memory) for memory in outer) + self._across(first, last)
+        outer = outer_images(self._plan.steps[first : last + 1])
+        return sum(rounded(memory.bytes) for memory in outer) + self._across(first, last)
 
     def _across(self, first: int, last: int) -> int:
         """Returns the bytes of what lies in memory over a run that does not use it."""
-        used = {id(memory) for memory in _outer(self._plan.steps[first : last + 1])}
+        used = {id(memory) for memory in outer_images(self._plan.steps[first : last + 1])}
         return sum(
-            _rounded(memory)
+            rounded(memory.bytes)
             for memory, begin, end in self._uses
             if begin < first and end > last and id(memory) not in used
         )
-
-
-def _uses(plan: Plan) -> list[tuple[Memory, int, int]]:
-    """Returns the memory of the arena with the first and the last step that use each."""
-    found: dict[int, tuple[Memory, int, int]] = {}
-    for number, step in enumerate(plan.steps):
-        for memory in [*step.reads, *step.writes]:
-            if not memory.name:
-                _, begin, _ = found.get(id(memory), (memory, number, number))
-                found[id(memory)] = memory, begin, number
-    return list(found.values())
-
-
-def _outer(steps: list[Step]) -> list[Memory]:
-    """Returns the memory of the arena that a run shares with other steps, and its last image."""
-    inner = {id(step.writes[0]) for step in steps[:-1]}
-    used = {id(memory): memory for step in steps for memory in [*step.reads, *step.writes]}
-    return [memory for key, memory in used.items() if key not in inner and not memory.name]
-
-
-def _rounded(memory: Memory) -> int:
-    return -(-memory.bytes // ALIGNMENT) * ALIGNMENT
 
 
 def _heights(step: Step) -> list[int]:

@@ -44,7 +44,7 @@ def test_models_use_all_kernels(models: list[tuple[Path, int]]) -> None:
     used = {
         name for folder, _ in models for name in _NAME.findall((folder / "model.c").read_text())
     }
-    # Those that other kernels call are used with them.
+    # A kernel that other kernels call is used with them.
     lacking = {name for name in definition.findall(headers) if called[name] == 1} - used
     assert not lacking
 
