@@ -108,7 +108,7 @@ void CheckCount(const GraphPlace& place, size_t index, const Count& count, size_
 bool IsHostsCustomOperator(std::string_view name) {
   constexpr std::string_view kNames[] = {"AudioSpectrogram", "Mfcc", "NumericVerify",
                                          "TFLite_Detection_PostProcess"};
-  return std::ranges::find(kNames, name) != std::end(kNames);
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
 void OperatorsHaveTheirTensors(const ModelFile& model) {
@@ -167,8 +167,9 @@ void NumericOperatorsHaveNumbers(const ModelFile& model) {
                "hosts would crash: compute with these outside of the model");
       }
     };
-    std::ranges::for_each(std::span(op.inputs).subspan(IsOneOf(kind, kOfAHandle) ? 1 : 0), check);
-    std::ranges::for_each(op.outputs, check);
+    const auto values = std::span(op.inputs).subspan(IsOneOf(kind, kOfAHandle) ? 1 : 0);
+    std::for_each(values.begin(), values.end(), check);
+    std::for_each(op.outputs.begin(), op.outputs.end(), check);
   });
 }
 
@@ -259,15 +260,15 @@ std::optional<Range> RangeOf(const ModelFile& model, const FileTensor& tensor,
   if (is_new) {
     const std::vector<int64_t> numbers = NumbersOf(model, tensor);
     if (!numbers.empty()) {
-      const auto [least, most] = std::ranges::minmax(numbers);
-      entry->second = {.least = least, .most = most};
+      const auto [least, most] = std::minmax_element(numbers.begin(), numbers.end());
+      entry->second = {.least = *least, .most = *most};
     }
   }
   return entry->second;
 }
 
 bool IsOpen(const FileTensor& tensor) {
-  return std::ranges::find(tensor.signature, -1) != tensor.signature.end();
+  return std::find(tensor.signature.begin(), tensor.signature.end(), -1) != tensor.signature.end();
 }
 
 bool IsOpen(const FileTensor& tensor, size_t dimension) {
@@ -440,7 +441,10 @@ void StatesKeepTheirShape(const ModelFile& model) {
       [&](const GraphPlace& place, size_t index, const std::string& state, size_t value) {
         const auto read = shapes.find(state);
         const std::vector<int32_t>& shape = place.Graph().tensors[value].shape;
-        if (read == shapes.end() || std::ranges::equal(read->second, shape)) return;
+        if (read == shapes.end() ||
+            std::equal(read->second.begin(), read->second.end(), shape.begin(), shape.end())) {
+          return;
+        }
         Refuse(place.OperatorName(index),
                "the shape in which the state is read, " + NumbersText(read->second),
                place.TensorName(value) + " of " + NumbersText(shape));

@@ -55,7 +55,7 @@ bool ParseAccelerator(std::string_view value, EngineOptions& options) {
   const std::string_view name = value.substr(0, value.find(':'));
   const auto is_named = [&](const AcceleratorKind& kind) { return kind.name == name; };
   const std::span<const AcceleratorKind> kinds = AcceleratorKinds();
-  const auto found = std::ranges::find_if(kinds, is_named);
+  const auto found = std::find_if(kinds.begin(), kinds.end(), is_named);
   if (found == kinds.end()) return false;
   options.device = DeviceOption::kAccelerator;
   options.accelerator = static_cast<size_t>(found - kinds.begin());

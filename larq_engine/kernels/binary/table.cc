@@ -137,7 +137,7 @@ constexpr BgemmRow kBgemmRows[] = {
 #endif
 };
 
-static_assert(std::ranges::all_of(kBgemmRows, [](const BgemmRow& row) {
+static_assert(std::all_of(std::begin(kBgemmRows), std::end(kBgemmRows), [](const BgemmRow& row) {
   return row.mr_step >= 1 && row.mr % row.mr_step == 0;
 }));
 

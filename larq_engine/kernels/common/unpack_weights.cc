@@ -11,7 +11,7 @@ namespace {
 // Flips the sign bit: a product would flush denormal scales to zero in some threads.
 inline float WithSign(float plus, uint32_t word, size_t j) {
   const uint32_t sign = (word & kBit[j]) == 0 ? 0 : uint32_t{1} << 31;
-  return std::bit_cast<float>(std::bit_cast<uint32_t>(plus) ^ sign);
+  return __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, plus) ^ sign);
 }
 
 inline int8_t WithSign(int8_t plus, uint32_t word, size_t j) {

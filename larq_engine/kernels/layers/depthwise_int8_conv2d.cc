@@ -35,7 +35,8 @@ DepthwiseInt8Conv2d::DepthwiseInt8Conv2d(const Int8Conv2dSpec& spec, std::vector
       filter_(std::move(filter)),
       bias_(output.bias),
       multiplier_(Repeated(output.multiplier, kPixelsTogether)),
-      pairs_fit_(std::ranges::find(filter_, std::numeric_limits<int8_t>::min()) == filter_.end()),
+      pairs_fit_(std::find(filter_.begin(), filter_.end(), std::numeric_limits<int8_t>::min()) ==
+                 filter_.end()),
       has_windows_(ops.sum_int8_windows != nullptr && IsThreeByThree(spec.window)),
       output_(output),
       ops_(ops) {
@@ -77,7 +78,7 @@ void DepthwiseInt8Conv2d::AddTaps(const int8_t** taps, const int8_t* const* weig
                                   int32_t* sums) const {
   const int64_t step = grid_.width().stride * spec_.in_channels;
   for (int64_t pixel = 0; pixel < pixels; ++pixel, sums += channels()) {
-    std::ranges::copy(bias_, sums);
+    std::copy(bias_.begin(), bias_.end(), sums);
     ops_.add_int8_products(taps, weights, Taps(), pairs_fit_, channels(), sums);
     if (pixel + 1 < pixels) {
       std::for_each_n(taps, Taps(), [&](const int8_t*& tap) { tap += step; });

@@ -19,9 +19,9 @@ BroadcastLines::BroadcastLines(std::span<const std::vector<int>> operands,
     }
     if (axis.size == 1) continue;
     const auto continues = [&](const Axis& inner) {
-      return std::ranges::equal(axis.strides, inner.strides, [&](int64_t outer, int64_t stride) {
-        return outer == stride * inner.size;
-      });
+      return std::equal(
+          axis.strides.begin(), axis.strides.end(), inner.strides.begin(),
+          [&](int64_t outer, int64_t stride) { return outer == stride * inner.size; });
     };
     if (!axes.empty() && continues(axes.back())) {
       axes.back().size *= axis.size;

@@ -31,7 +31,7 @@ void BroadcastStep::Resize(std::span<const TensorShape> inputs, const TensorShap
                      : HasOneAPixel(dims, output.dims) ? kOneAPixel
                                                        : kOther);
   }
-  const auto count = [&](Role role) { return std::ranges::count(roles_, role); };
+  const auto count = [&](Role role) { return std::count(roles_.begin(), roles_.end(), role); };
   pixelwise_ = count(kAlike) + count(kOneAPixel) > 0 && count(kOther) == 0;
   lines_ = BroadcastLines(operands, output.dims);
   pixels_ = of_output == 0 ? 0 : pixelwise_ ? CountPixels(output.dims) : lines_.lines();
@@ -68,8 +68,8 @@ void BroadcastStep::Run(std::span<const void* const> inputs, const StepRange& ra
     RunLine({operands.data(), inputs.size()}, static_cast<size_t>(count),
             static_cast<std::byte*>(output) + static_cast<size_t>(begin) * output_bytes_);
   };
-  const bool is_of_values =
-      std::ranges::all_of(roles_, [](Role role) { return role == kAlike || role == kOne; });
+  const bool is_of_values = std::all_of(roles_.begin(), roles_.end(),
+                                        [](Role role) { return role == kAlike || role == kOne; });
   if (pixelwise_ && is_of_values) {
     return blocks_.ForEachStretch(
         range, [&](int64_t first, int64_t count) { run(range.first_pixel, first, count); });

@@ -30,9 +30,10 @@ std::vector<std::vector<size_t>> GroupSteps(std::span<const FusionStep> steps, b
     for (int producer : step.producers) {
       if (producer >= 0) latest = std::max(latest, group_of[static_cast<size_t>(producer)]);
     }
-    const bool reads_it_whole = std::ranges::any_of(step.whole_producers, [&](int producer) {
-      return producer >= 0 && group_of[static_cast<size_t>(producer)] == latest;
-    });
+    const bool reads_it_whole =
+        std::any_of(step.whole_producers.begin(), step.whole_producers.end(), [&](int producer) {
+          return producer >= 0 && group_of[static_cast<size_t>(producer)] == latest;
+        });
     const bool joins = fuse && !reads_it_whole && latest >= 0 && step.pixelwise &&
                        step.pixels >= kMinFusedPixels &&
                        steps[groups[static_cast<size_t>(latest)][0]].pixels == step.pixels;

@@ -35,7 +35,7 @@ int CountPasses(const Program& program, std::span<const size_t> ops) {
       return is_of_samples && dims[0] == samples;
     };
     if (MixesSamples(*op.op)) return 1;
-    if (!add(op.output) || !std::ranges::all_of(op.inputs, add)) return 1;
+    if (!add(op.output) || !std::all_of(op.inputs.begin(), op.inputs.end(), add)) return 1;
     most = std::max(most, bytes);
   }
   const uint64_t fitting = kMostPassBytes * static_cast<uint64_t>(samples) / most;

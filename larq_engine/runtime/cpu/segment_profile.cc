@@ -33,7 +33,7 @@ void StepTimes::Resize(size_t steps, int workers) {
 }
 
 void StepTimes::Begin(int64_t units) {
-  std::ranges::fill(ns_, 0);
+  std::fill(ns_.begin(), ns_.end(), 0);
   timed_every_ = std::max<int64_t>(1, units / kTimedUnits);
 }
 

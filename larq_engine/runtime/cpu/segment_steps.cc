@@ -99,7 +99,7 @@ std::map<size_t, std::vector<size_t>> FindAbsorbed(const StepList& list) {
   for (const ListedStep& listed : list.steps) {
     for (size_t op : listed.absorbed) {
       std::vector<size_t>& others = absorbed[listed.op];  // from its other parts, too
-      if (std::ranges::find(others, op) == others.end()) others.push_back(op);
+      if (std::find(others.begin(), others.end(), op) == others.end()) others.push_back(op);
     }
   }
   return absorbed;

@@ -95,7 +95,8 @@ std::string ModelGraph::DescribeMissing(const FileOperator& op, int index) const
   const std::string layer =
       op.outputs.empty() ? "" : " '" + tensors_[static_cast<size_t>(op.outputs[0])].name + "'";
   const std::string name = (is_builtin ? BuiltinName(code.kind) : code.custom_name) + layer;
-  const bool has_other_forms = std::ranges::any_of(KnownOps(), [&](const KnownOp& row) {
+  const std::span<const KnownOp> known = KnownOps();
+  const bool has_other_forms = std::any_of(known.begin(), known.end(), [&](const KnownOp& row) {
     return row.IsFor(code.kind, code.custom_name.c_str());
   });
   std::string inputs;
@@ -245,7 +246,7 @@ Program ModelGraph::MakeProgram() const {
       ForOperator(name, [&] {
         const int output = node.file->outputs[i];
         program.Add(*node.op, name, Describe(node, i), node.file->inputs, output,
-                    std::ranges::find(outputs_, output) != outputs_.end());
+                    std::find(outputs_.begin(), outputs_.end(), output) != outputs_.end());
       });
     }
   }

@@ -50,7 +50,7 @@ bool IsOperand(const TensorInfo& tensor) {
 }  // namespace
 
 bool Int8BinaryOp::CanClaim(const OpInfo& op, Kind kind) {
-  if (op.inputs.size() != 2 || !std::ranges::all_of(op.inputs, IsOperand) ||
+  if (op.inputs.size() != 2 || !std::all_of(op.inputs.begin(), op.inputs.end(), IsOperand) ||
       (op.inputs[0].constant != nullptr && op.inputs[1].constant != nullptr) ||
       !IsQuantized(op.output, ElementType::kInt8) || !op.builtin_options.activation.has_value()) {
     return false;

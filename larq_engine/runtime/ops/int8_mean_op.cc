@@ -25,9 +25,12 @@ std::vector<bool> ReadAxes(const TensorInfo& axes, size_t rank) {
 }  // namespace
 
 bool Int8MeanOp::CanClaim(const OpInfo& op) {
-  return op.inputs.size() == 2 && IsQuantized(op.inputs[0], ElementType::kInt8) &&
-         op.inputs[0].constant == nullptr && IsQuantized(op.output, ElementType::kInt8) &&
-         std::ranges::count(ReadAxes(op.inputs[1], op.inputs[0].dims.size()), true) > 0;
+  if (op.inputs.size() != 2 || !IsQuantized(op.inputs[0], ElementType::kInt8) ||
+      op.inputs[0].constant != nullptr || !IsQuantized(op.output, ElementType::kInt8)) {
+    return false;
+  }
+  const std::vector<bool> is_axis = ReadAxes(op.inputs[1], op.inputs[0].dims.size());
+  return std::find(is_axis.begin(), is_axis.end(), true) != is_axis.end();
 }
 
 Int8MeanOp Int8MeanOp::Read(const OpInfo& op) {

@@ -28,7 +28,7 @@ bool JoinOp::CanClaim(const OpInfo& op, bool adds_axis) {
   if (adds_axis && static_cast<size_t>(op.builtin_options.file.parts) != op.inputs.size()) {
     return false;
   }
-  return std::ranges::all_of(op.inputs, [&](const TensorInfo& input) {
+  return std::all_of(op.inputs.begin(), op.inputs.end(), [&](const TensorInfo& input) {
     return input.present && input.type == op.output.type &&
            input.dims.size() == op.inputs[0].dims.size() && IsQuantizedAlike(input, op.output);
   });

@@ -88,7 +88,9 @@ bool HasFloatWeights(const OpInfo& op) {
   }
   const TensorInfo& weights = op.inputs[1];
   const std::vector<int>& dims = weights.dims;
-  if (!IsFloat(weights) || std::ranges::any_of(dims, [](int dim) { return dim < 1; })) return false;
+  if (!IsFloat(weights) || std::any_of(dims.begin(), dims.end(), [](int dim) { return dim < 1; })) {
+    return false;
+  }
   if (op.weights != nullptr) {  // they are a constant by the time that they are read
     WeightBits::Read(*op.weights);
     return true;

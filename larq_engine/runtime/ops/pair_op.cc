@@ -15,7 +15,7 @@ template <typename T>
 bool HasZero(const TensorInfo& constant) {
   std::vector<T> values(constant.bytes / sizeof(T));
   if (!values.empty()) std::memcpy(values.data(), constant.constant, values.size() * sizeof(T));
-  return std::ranges::count(values, T{0}) > 0;
+  return std::count(values.begin(), values.end(), T{0}) > 0;
 }
 
 // Tells whether a divisor is known to have no zero. With one, a host's run fails.

@@ -50,12 +50,12 @@ uint32_t FallingSign(Chain chain, size_t channel) {
 
 // Maps all floats but NaN to whole numbers in the same order: -0.0 is -1, 0.0 is 0.
 int64_t ToOrdinal(float x) {
-  const auto bits = std::bit_cast<uint32_t>(x);
+  const auto bits = __builtin_bit_cast(uint32_t, x);
   return (bits & kSignBit) != 0 ? -1 - static_cast<int64_t>(bits ^ kSignBit) : int64_t{bits};
 }
 float FromOrdinal(int64_t ordinal) {
-  return std::bit_cast<float>(ordinal < 0 ? static_cast<uint32_t>(-1 - ordinal) ^ kSignBit
-                                          : static_cast<uint32_t>(ordinal));
+  return __builtin_bit_cast(float, ordinal < 0 ? static_cast<uint32_t>(-1 - ordinal) ^ kSignBit
+                                               : static_cast<uint32_t>(ordinal));
 }
 
 // Finds the least x for which the result of x, with its sign turned by `sign`, is not smaller than
@@ -67,7 +67,8 @@ float FindLimit(Chain chain, size_t channel, uint32_t sign) {
   int64_t limit = ToOrdinal(INFINITY);
   while (limit - below > 1) {
     const int64_t middle = below + (limit - below) / 2;
-    const float x = std::bit_cast<float>(std::bit_cast<uint32_t>(FromOrdinal(middle)) ^ sign);
+    const float x =
+        __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, FromOrdinal(middle)) ^ sign);
     (Evaluate(chain, channel, x) < 0 ? below : limit) = middle;
   }
   return FromOrdinal(limit);

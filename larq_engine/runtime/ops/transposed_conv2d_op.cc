@@ -31,9 +31,9 @@ bool IsTransposedConv(const OpInfo& op, const OpInfo& conv) {
   const std::vector<int>& filter = conv.inputs[1].dims;
   const std::vector<int> sizes = ReadInts(op.inputs[TransposedInput::kSizes]);
   if (filter.size() != 4 || conv.inputs[0].dims.size() != 4 || sizes.size() != 4 ||
-      std::ranges::any_of(sizes, [](int size) { return size < 1; }) || sizes[3] != filter[0] ||
-      conv.inputs[0].dims[3] != filter[3] || !op.builtin_options.activation.has_value() ||
-      !op.builtin_options.window.has_value()) {
+      std::any_of(sizes.begin(), sizes.end(), [](int size) { return size < 1; }) ||
+      sizes[3] != filter[0] || conv.inputs[0].dims[3] != filter[3] ||
+      !op.builtin_options.activation.has_value() || !op.builtin_options.window.has_value()) {
     return false;
   }
   const Window2d window = ConvWindow(conv);

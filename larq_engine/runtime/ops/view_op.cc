@@ -284,7 +284,7 @@ View Reversed(const std::vector<int>& axes, const std::vector<int>& dims) {
 }
 
 bool AreAllAtLeast(const std::vector<int>& numbers, int least) {
-  return std::ranges::all_of(numbers, [&](int number) { return number >= least; });
+  return std::all_of(numbers.begin(), numbers.end(), [&](int number) { return number >= least; });
 }
 
 // Reads the dimensions of a STRIDED_SLICE of a tensor of this rank; nothing if they do not fit.
@@ -362,7 +362,7 @@ std::optional<ViewOp> TryRead(const OpInfo& op, ViewOp::Form form) {
     case ViewOp::kTranspose: {
       std::vector<int> order = read.numbers;
       for (int& axis : order) axis += axis < 0 ? static_cast<int>(rank) : 0;
-      std::ranges::sort(order);
+      std::sort(order.begin(), order.end());
       std::vector<int> all(rank);
       std::iota(all.begin(), all.end(), 0);
       if (order != all) return std::nullopt;
@@ -376,8 +376,9 @@ std::optional<ViewOp> TryRead(const OpInfo& op, ViewOp::Form form) {
       return read;
     case ViewOp::kReshape:
       if (has_new_shape) read.numbers = options.new_shape;
-      if (std::ranges::count(read.numbers, -1) > 1 ||
-          !std::ranges::all_of(read.numbers, [](int size) { return size == -1 || size >= 1; })) {
+      if (std::count(read.numbers.begin(), read.numbers.end(), -1) > 1 ||
+          !std::all_of(read.numbers.begin(), read.numbers.end(),
+                       [](int size) { return size == -1 || size >= 1; })) {
         return std::nullopt;
       }
       return read;
@@ -453,8 +454,8 @@ View ViewOp::Of(const std::vector<int>& dims) const {
     case kUnpack:
       return PartOf(*this, dims);
     case kStridedSlice: {
-      const auto reads =
-          std::ranges::count_if(cuts, [](const Cut& cut) { return cut.kind != Cut::kNew; });
+      const auto reads = std::count_if(cuts.begin(), cuts.end(),
+                                       [](const Cut& cut) { return cut.kind != Cut::kNew; });
       CheckRank(dims, "input", static_cast<size_t>(reads));
       return CutOut(cuts, dims);
     }

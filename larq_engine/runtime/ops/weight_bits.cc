@@ -19,8 +19,10 @@ constexpr float kLargestInt8Scale = 127;
 
 void CheckOutput(const TensorInfo& output) {
   CheckType(output, "output", {ElementType::kFloat32, ElementType::kInt8});
-  const bool is_open = std::ranges::find(output.signature, -1) != output.signature.end();
-  if (output.dims.empty() || is_open || *std::ranges::min_element(output.dims) < 1) {
+  const bool is_open =
+      std::find(output.signature.begin(), output.signature.end(), -1) != output.signature.end();
+  if (output.dims.empty() || is_open ||
+      *std::min_element(output.dims.begin(), output.dims.end()) < 1) {
     throw OpError("output: expected a shape that the file fixes, all sizes at least 1, got " +
                   DimsString(is_open ? output.signature : output.dims) + "; re-convert the model");
   }

@@ -57,7 +57,7 @@ StepProfile PlanProfile::CopyRow(const ProfiledPlan& plan, size_t action) const 
   const bool copies_in = copied.kind == Action::kCopyIn;
   const Value& value = plan.program.value(copied.value);
   const auto is_there = [&](size_t op) { return plan.assignment.device[op] == copied.device; };
-  const size_t op = copies_in ? *std::ranges::find_if(value.readers, is_there)
+  const size_t op = copies_in ? *std::find_if(value.readers.begin(), value.readers.end(), is_there)
                               : static_cast<size_t>(value.producer);
   return {.op = kTransfer,
           .name = value.name,

@@ -111,7 +111,7 @@ class ActionMaker {
   }
 
   bool Holds(size_t v, size_t device) const {
-    return std::ranges::find(holders_[v], device) != holders_[v].end();
+    return std::find(holders_[v].begin(), holders_[v].end(), device) != holders_[v].end();
   }
 
   std::span<const ScheduleOp> ops_;
