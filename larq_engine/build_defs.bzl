@@ -199,3 +199,37 @@ def static_binary(name, **kwargs):
         linkopts = ["-static", "-no-pie"] + _STRIPPED,
         **kwargs
     )
+
+# What JavaScript calls of larq_engine_model.h, and the memory for its arguments.
+_WASM_EXPORTS = ["_free", "_malloc"] + ["_larq_engine_model_" + name for name in [
+    "allocate",
+    "close",
+    "graph",
+    "input",
+    "inputs",
+    "open",
+    "output",
+    "outputs",
+    "profile_read",
+    "profile_start",
+    "resize",
+    "run",
+    "set_num_threads",
+    "signatures",
+]]
+
+def wasm_module(name, deps, **kwargs):
+    """A module for browsers and Node, without JavaScript around it."""
+    native.cc_binary(
+        name = name,
+        linkopts = [
+            "-O2",
+            "--no-entry",
+            "-sALLOW_MEMORY_GROWTH",
+            "-sEXPORTED_FUNCTIONS=" + ",".join(_WASM_EXPORTS),
+            "-sMAXIMUM_MEMORY=2GB",
+        ],
+        target_compatible_with = ["//third_party/toolchains:wasm32"],
+        deps = deps,
+        **kwargs
+    )

@@ -1,11 +1,8 @@
 #include "larq_engine/runtime/executors.h"
 
-#include <algorithm>
-#include <functional>
-
 #include "larq_engine/kernels/layers/select_product.h"
+#include "larq_engine/runtime/accelerators.h"
 #include "larq_engine/runtime/cpu/cpu_executor.h"
-#include "larq_engine/runtime/cuda/cuda_executor.h"
 #include "larq_engine/runtime/ops/op_error.h"
 #include "larq_engine/runtime/plan/devices.h"
 #include "larq_engine/runtime/usable_cpus.h"
@@ -13,58 +10,18 @@
 namespace larq_engine {
 namespace {
 
-using ExecutorMaker = std::function<std::unique_ptr<Executor>()>;
-
-ExecutorMaker FindCuda(const EngineOptions& options) {
-  return [device = OpenCudaDevice(options.ordinal), &options] {
-    return std::make_unique<CudaExecutor>(device, options);
-  };
-}
-
-// Also describes a GPU that cannot be used.
-std::string DescribeGpu(int ordinal) {
-  const std::string start = "cuda:" + std::to_string(ordinal) + ": ";
-  try {
-    const std::shared_ptr<CudaDevice> device = OpenCudaDevice(ordinal);
-    return start + device->Description() + device->Caveat();
-  } catch (const OpError& e) {
-    return start + "none: " + e.what();
-  }
-}
-
-std::string DescribeGpus() {
-  try {
-    std::string text;
-    const int gpus = std::max(CountCudaDevices(), 1);
-    for (int ordinal = 0; ordinal < gpus; ++ordinal) text += "\n" + DescribeGpu(ordinal);
-    return text;
-  } catch (const OpError& e) {
-    return std::string("\ncuda: none: ") + e.what();
-  }
-}
-
-struct AcceleratorRow {
-  // Returns what makes the device's executor. Throws OpError if there is no usable device.
-  ExecutorMaker (*find)(const EngineOptions&);
-  // Returns a line for each device, or one that says why there is none; each after a line's end.
-  std::string (*describe)();
-};
-
-// The devices besides the CPU, in the order of AcceleratorKinds.
-constexpr AcceleratorRow kAccelerators[] = {{.find = FindCuda, .describe = DescribeGpus}};
-
 // Returns an empty function if there is no usable device and the options do not require one.
 ExecutorMaker FindAccelerator(const EngineOptions& options) {
   if (options.device == DeviceOption::kCpu) return nullptr;
   if (options.device == DeviceOption::kAccelerator) {
     try {
-      return kAccelerators[options.accelerator].find(options);
+      return Accelerators()[options.accelerator].find(options);
     } catch (const OpError& e) {
       const std::string name(AcceleratorKinds()[options.accelerator].name);
       throw OpError("device=" + name + ": " + e.what() + "; or set device to cpu, or to auto");
     }
   }
-  for (const AcceleratorRow& row : kAccelerators) {
+  for (const Accelerator& row : Accelerators()) {
     try {
       return row.find(options);
     } catch (const OpError&) {
@@ -115,7 +72,7 @@ Placement MakePlacement(const PlacementOption& option, DeviceOption device,
 
 std::string DescribeDevices() {
   std::string text = "cpu: " + NamesOfKernels(DetectCpuFeatures(), " ");
-  for (const AcceleratorRow& row : kAccelerators) text += row.describe();
+  for (const Accelerator& row : Accelerators()) text += row.describe();
   return text;
 }
 

@@ -22,7 +22,7 @@ def cross_toolchain(name, cpu, os, compiler, tools, include_directories, compile
 
     Args:
       name: the platform's name.
-      cpu: a value of @platforms//cpu.
+      cpu: a value of @platforms//cpu, or the label of another one.
       os: a value of @platforms//os.
       compiler: gcc or clang.
       tools: paths of gcc, ld and so on.
@@ -31,7 +31,7 @@ def cross_toolchain(name, cpu, os, compiler, tools, include_directories, compile
       link_flags: the same for linking.
       link_libs: libraries that the compiler leaves out.
     """
-    constraints = ["@platforms//cpu:" + cpu, "@platforms//os:" + os]
+    constraints = [cpu if ":" in cpu else "@platforms//cpu:" + cpu, "@platforms//os:" + os]
     native.platform(name = name, constraint_values = constraints)
     cc_toolchain_config(
         name = name + "_config",
