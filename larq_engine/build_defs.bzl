@@ -200,7 +200,7 @@ def static_binary(name, **kwargs):
         **kwargs
     )
 
-# What JavaScript calls of larq_engine_model.h, and the memory for its arguments.
+# JavaScript calls these of larq_engine_model.h, and takes memory for their arguments.
 _WASM_EXPORTS = ["_free", "_malloc"] + ["_larq_engine_model_" + name for name in [
     "allocate",
     "close",
@@ -218,6 +218,30 @@ _WASM_EXPORTS = ["_free", "_malloc"] + ["_larq_engine_model_" + name for name in
     "signatures",
 ]]
 
+# Functions for workers, and what each of them sets in its own instance of the module.
+_WASM_THREAD_EXPORTS = ["_larq_engine_add_worker", "_larq_engine_serve", "___wasm_init_tls"]
+_WASM_THREAD_GLOBALS = ["__stack_pointer", "__tls_align", "__tls_size"]
+
+_WASM_LIBRARIES = "/usr/share/emscripten/cache/sysroot/lib/wasm32-emscripten/"
+
+# Emscripten links threads only into modules with its own JavaScript, which would not let ours start
+# the workers. So its libraries for threads are named here. libc.a needs libcompiler_rt.a, which
+# needs libc.a.
+_WASM_THREAD_LIBRARIES = [_WASM_LIBRARIES + name for name in [
+    "crt1_reactor.o",
+    "libc++-mt-except.a",
+    "libc++abi-mt-except.a",
+    "libunwind-mt-except.a",
+    "libc-mt-optz.a",
+    "libemmalloc-mt-noerrno.a",
+    "libcompiler_rt-mt.a",
+    "libc-mt-optz.a",
+    "libstandalonewasm-memgrow.a",
+]]
+
+def _wasm_exports(names):
+    return ["-sEXPORTED_FUNCTIONS=" + ",".join(names)]
+
 def wasm_module(name, deps, **kwargs):
     """A module for browsers and Node, without JavaScript around it."""
     native.cc_binary(
@@ -226,9 +250,15 @@ def wasm_module(name, deps, **kwargs):
             "-O2",
             "--no-entry",
             "-sALLOW_MEMORY_GROWTH",
-            "-sEXPORTED_FUNCTIONS=" + ",".join(_WASM_EXPORTS),
             "-sMAXIMUM_MEMORY=2GB",
-        ],
+        ] + select({
+            "//:wasm_threads": _wasm_exports(_WASM_EXPORTS + _WASM_THREAD_EXPORTS) +
+                               ["-Wl,--export=" + name for name in _WASM_THREAD_GLOBALS] +
+                               ["-nostdlib", "-sIMPORTED_MEMORY", "-Wl,--shared-memory"] +
+                               # Each instance gets this from JavaScript.
+                               ["-Wl,--allow-undefined"] + _WASM_THREAD_LIBRARIES,
+            "//conditions:default": _wasm_exports(_WASM_EXPORTS) + ["-sMALLOC=emmalloc"],
+        }),
         target_compatible_with = ["//third_party/toolchains:wasm32"],
         deps = deps,
         **kwargs

@@ -1,0 +1,38 @@
+// Sleeping on a number that another thread will change.
+#ifndef LARQ_ENGINE_RUNTIME_AWAIT_CHANGE_H_
+#define LARQ_ENGINE_RUNTIME_AWAIT_CHANGE_H_
+
+#include <atomic>
+#include <cstdint>
+
+namespace larq_engine {
+
+// Emscripten's C++ library polls in place of sleeping, so WebAssembly's own instructions are used.
+#if defined(__wasm_atomics__)
+
+inline void SleepWhile(const std::atomic<uint32_t>& value, uint32_t old) {
+  auto* const address = reinterpret_cast<int*>(const_cast<std::atomic<uint32_t>*>(&value));
+  while (value.load(std::memory_order_acquire) == old) {
+    __builtin_wasm_memory_atomic_wait32(address, static_cast<int>(old), -1);
+  }
+}
+
+inline void NotifyAll(std::atomic<uint32_t>& value) {
+  __builtin_wasm_memory_atomic_notify(reinterpret_cast<int*>(&value), ~0u);
+}
+
+#else
+
+// Returns once `value` differs from `old`.
+inline void SleepWhile(const std::atomic<uint32_t>& value, uint32_t old) {
+  value.wait(old, std::memory_order_acquire);
+}
+
+// Wakes those who sleep on it.
+inline void NotifyAll(std::atomic<uint32_t>& value) { value.notify_all(); }
+
+#endif
+
+}  // namespace larq_engine
+
+#endif  // LARQ_ENGINE_RUNTIME_AWAIT_CHANGE_H_
