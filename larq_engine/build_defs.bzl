@@ -1,16 +1,23 @@
 """Compiler and linker flags, stated once. ISA flags appear here and in no other file (tested)."""
 
+# The vectors of WebAssembly.
+_SIMD128 = ["-msimd128"]
+
 # -ffp-contract=off: float results must be the same on every ISA, so no compiler may fuse a
 # multiply and an add on its own.
 # Hidden visibility: the plug-in exports only its C interface, and lives in processes that hold
 # other C++ libraries. Warnings become errors in .bazelrc, where a package build can undo it.
+# A module of WebAssembly has vectors in all of its code or in none.
 LARQ_COPTS = [
     "-Wall",
     "-Wextra",
     "-ffp-contract=off",
     "-fvisibility=hidden",
     "-fvisibility-inlines-hidden",
-]
+] + select({
+    "//:simd128": _SIMD128,
+    "//conditions:default": [],
+})
 
 # For code that runs once in a run of the model, not once for each value.
 SMALL_COPTS = LARQ_COPTS + ["-Os"]
@@ -44,6 +51,7 @@ ISA_COPTS = {
     "fma": ["-mfma"],  # the products of floats, and a test that nothing else is contracted
     "neon": [],  # every 64-bit ARM has it
     "popcnt": ["-mpopcnt"],
+    "simd128": _SIMD128,
     "sme2": [],  # its instructions are written as numbers, because gcc knows SME2 only from 14 on
 }
 
@@ -239,26 +247,25 @@ _WASM_THREAD_LIBRARIES = [_WASM_LIBRARIES + name for name in [
     "libstandalonewasm-memgrow.a",
 ]]
 
-def _wasm_exports(names):
-    return ["-sEXPORTED_FUNCTIONS=" + ",".join(names)]
+_WASM_THREAD_FLAGS = (
+    ["-nostdlib", "-sIMPORTED_MEMORY", "-Wl,--shared-memory"] +
+    ["-Wl,--export=" + name for name in _WASM_THREAD_GLOBALS] +
+    # Each instance gets this from JavaScript.
+    ["-Wl,--allow-undefined"] + _WASM_THREAD_LIBRARIES
+)
 
-def wasm_module(name, deps, **kwargs):
+def wasm_module(name, deps, threads = False, **kwargs):
     """A module for browsers and Node, without JavaScript around it."""
+    exports = _WASM_EXPORTS + (_WASM_THREAD_EXPORTS if threads else [])
     native.cc_binary(
         name = name,
         linkopts = [
             "-O2",
             "--no-entry",
             "-sALLOW_MEMORY_GROWTH",
+            "-sEXPORTED_FUNCTIONS=" + ",".join(exports),
             "-sMAXIMUM_MEMORY=2GB",
-        ] + select({
-            "//:wasm_threads": _wasm_exports(_WASM_EXPORTS + _WASM_THREAD_EXPORTS) +
-                               ["-Wl,--export=" + name for name in _WASM_THREAD_GLOBALS] +
-                               ["-nostdlib", "-sIMPORTED_MEMORY", "-Wl,--shared-memory"] +
-                               # Each instance gets this from JavaScript.
-                               ["-Wl,--allow-undefined"] + _WASM_THREAD_LIBRARIES,
-            "//conditions:default": _wasm_exports(_WASM_EXPORTS) + ["-sMALLOC=emmalloc"],
-        }),
+        ] + (_WASM_THREAD_FLAGS if threads else ["-sMALLOC=emmalloc"]),
         target_compatible_with = ["//third_party/toolchains:wasm32"],
         deps = deps,
         **kwargs

@@ -2,15 +2,18 @@
 
 load("//larq_engine:build_defs.bzl", "ISA_COPTS", "KERNEL_COPTS")
 
+# The folder of an architecture's rows -> the constraint of its files, and the setting of the builds
+# that have the rows.
 _CPUS = {
-    "arm64": "@platforms//cpu:aarch64",
-    "x86": "@platforms//cpu:x86_64",
+    "arm64": ("@platforms//cpu:aarch64", "@platforms//cpu:aarch64"),
+    "wasm": ("//third_party/toolchains:wasm32", "//:simd128"),
+    "x86": ("@platforms//cpu:x86_64", "@platforms//cpu:x86_64"),
 }
 
 def kernel_family(name, prefix, contract, copts_of = {}):
     """Declares the family `name`, in the package of its name.
 
-    The row of an ISA is the file <x86 or arm64>/<prefix>_<isa>.cc with its header, and in assembler
+    The row of an ISA is the file <x86, arm64 or wasm>/<prefix>_<isa>.cc with its header, and in assembler
     also .S; the row that every CPU runs is <prefix>_portable.cc. The files are found by these names
     and take their ISA's flags. tests/layering finds the archives of ISAs by the names given here.
 
@@ -38,7 +41,7 @@ def kernel_family(name, prefix, contract, copts_of = {}):
         deps = [":contract"],
     )
     rows = {}
-    for folder, cpu in _CPUS.items():
+    for folder, (cpu, setting) in _CPUS.items():
         start = "%s/%s_" % (folder, prefix)
         isas = [path[len(start):-3] for path in native.glob([start + "*.cc"], allow_empty = True)]
         for isa in isas:
@@ -51,7 +54,7 @@ def kernel_family(name, prefix, contract, copts_of = {}):
                 visibility = ["//visibility:private"],
                 deps = [":contract"],
             )
-        rows[cpu] = [":isa_" + isa for isa in isas]
+        rows[setting] = [":isa_" + isa for isa in isas]
     rows["//conditions:default"] = []
     native.cc_library(
         name = name,

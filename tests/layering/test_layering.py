@@ -63,7 +63,14 @@ NOT_FOR_KERNELS = {
 }
 # A file that is compiled for one ISA must not instantiate inline code of the C++ library: the
 # linker keeps one copy for the whole program, and might keep the one that needs that ISA.
-FOR_ISA_FILES = {"arm_neon.h", "cstddef", "cstdint", "cstring", "immintrin.h"}
+FOR_ISA_FILES = {
+    "arm_neon.h",
+    "cstddef",
+    "cstdint",
+    "cstring",
+    "immintrin.h",
+    "wasm_simd128.h",
+}
 
 # Files that may include more. Only the system knows the features of this CPU, and memory that
 # interpreters share has a lock.
@@ -98,7 +105,7 @@ _CONTRACTS = {
     "binary": r"bgemm\w*",
     "bytes": r"byte_product",
     "floats": r"float_(product|vectors)",
-    "pixels": r"pixel_ops(_loops|_rows|_vectors)?",
+    "pixels": r"pixel_ops(_loops|_masks|_rows|_vectors)?",
     "signed_sums": r"signed_sums(_loops|_tables|_vectors)?",
 }
 _VALUES = r"common/(bits|float_range|operands|round_to_int8)"
@@ -137,7 +144,7 @@ def isa_files_include_only_the_contract_and_their_own(sources: Sources) -> Viola
     violations = []
     for family, contract in _CONTRACTS.items():
         headers = re.compile(rf"larq_engine/kernels/({_VALUES}|{family}/{contract})\.h")
-        for isas in ("x86", "arm64"):
+        for isas in ("x86", "arm64", "wasm"):
             own = f"larq_engine/kernels/{family}/{isas}/"
             violations += [
                 f"{path}: includes {name}"
@@ -547,7 +554,7 @@ def devices_are_visible_to_their_list_tests_and_benchmarks(sources: Sources) -> 
 
 _MACHINE_PATH = re.compile(r"(?<![\w.~-])/(?:home|root|Users|work)/\w[^\s\"'`)]*")
 _ISA_FLAG = re.compile(
-    r"(?<![\w-])-m(?:arch|cpu|tune|fpu|neon|sve|sse|avx|popcnt|bmi|lzcnt|fma|f16c|gfni)\b[\w.=+-]*"
+    r"(?<![\w-])-m(?:arch|cpu|tune|fpu|neon|sve|sse|avx|popcnt|bmi|lzcnt|fma|f16c|gfni|simd128)\b[\w.=+-]*"
     r"|(?<![\w-])-m(?:sse|avx|bmi)\w+|__attribute__\(\(target|#\s*pragma (?:GCC|clang) target"
 )
 

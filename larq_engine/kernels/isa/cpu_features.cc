@@ -137,6 +137,8 @@ CpuFeatures AskCpu() {
   return {Isa::kNeon, Isa::kDotprod};  // SME2 was never tried there
 #elif defined(__aarch64__)
   return {Isa::kNeon};
+#elif defined(__wasm_simd128__)
+  return {Isa::kSimd128};  // otherwise this module could not run
 #else
   return {};
 #endif
