@@ -23,6 +23,8 @@ TEST(Select, RowForEachCpu) {
   EXPECT_EQ(chosen({Isa::kNeon}), "bgemm_i32_4x16x128_neon");
   EXPECT_EQ(chosen({Isa::kNeon, Isa::kDotprod}), "bgemm_i32_4x16x128_dotprod");
   EXPECT_EQ(chosen({Isa::kNeon, Isa::kDotprod, Isa::kSme2}), "bgemm_i32_32x32x32_sme2");
+#elif defined(__wasm_simd128__)
+  EXPECT_EQ(chosen({Isa::kSimd128}), "bgemm_i32_8x16x32_simd128");
 #endif
 }
 

@@ -48,12 +48,16 @@ void PackVectors(const uint32_t* filters, size_t columns, size_t k_words, uint8_
   }
 }
 
+template <size_t kBits>
+auto PackerOf(int nr) {
+  assert(nr == 16 || nr == 32 || nr == 64);
+  return nr == 16   ? PackVectors<16, kBits>
+         : nr == 32 ? PackVectors<32, kBits>
+                    : PackVectors<64, kBits>;
+}
+
 auto VectorsPacker(const BgemmRow& row) {
-  assert(row.nr == 32 || row.nr == 64);
-  if (row.rhs == RhsForm::kBytes) {
-    return row.nr == 32 ? PackVectors<32, kByteBits> : PackVectors<64, kByteBits>;
-  }
-  return row.nr == 32 ? PackVectors<32, kNibbleBits> : PackVectors<64, kNibbleBits>;
+  return row.rhs == RhsForm::kBytes ? PackerOf<kByteBits>(row.nr) : PackerOf<kNibbleBits>(row.nr);
 }
 
 }  // namespace

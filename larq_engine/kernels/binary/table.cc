@@ -8,6 +8,9 @@
 #include "larq_engine/kernels/binary/arm64/bgemm_neon.h"
 #include "larq_engine/kernels/binary/arm64/bgemm_sme2.h"
 #endif
+#if defined(__wasm_simd128__)
+#include "larq_engine/kernels/binary/wasm/bgemm_simd128.h"
+#endif
 #if defined(__x86_64__)
 #include "larq_engine/kernels/binary/x86/bgemm_avx2.h"
 #include "larq_engine/kernels/binary/x86/bgemm_avx512bw.h"
@@ -134,6 +137,30 @@ constexpr BgemmRow kBgemmRows[] = {
      .macs_per_cycle = 3000,
      .cycles_per_tile = 1500,
      .fn = BgemmI32_32x32x32Sme2},
+#endif
+#if defined(__wasm_simd128__)
+    {.name = "bgemm_i32_8x16x32_simd128",
+     .isa = Isa::kSimd128,
+     .mr = 8,
+     .nr = 16,
+     .kr_bits = 32,
+     .mr_step = 2,
+     .macs_per_cycle = 100,
+     .cycles_per_tile = 100,
+     .cycles_per_run = 3,
+     .rhs = RhsForm::kNibbles,
+     .fn = BgemmI32_8x16x32Simd128},
+    {.name = "bgemm_i32_2x16x32_simd128",
+     .isa = Isa::kSimd128,
+     .mr = 2,
+     .nr = 16,
+     .kr_bits = 32,
+     .mr_step = 2,
+     .macs_per_cycle = 50,
+     .cycles_per_tile = 100,
+     .cycles_per_run = 3,
+     .rhs = RhsForm::kBytes,
+     .fn = BgemmI32_2x16x32Simd128},
 #endif
 };
 

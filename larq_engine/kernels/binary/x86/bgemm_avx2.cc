@@ -5,7 +5,7 @@
 
 #include <immintrin.h>
 
-#include "larq_engine/kernels/binary/x86/bgemm_look_up.h"
+#include "larq_engine/kernels/binary/x86/bgemm_offsets.h"
 
 #if !defined(__AVX2__)
 #error "this file is built with the flags of ISA_COPTS[\"avx2\"]"
@@ -14,7 +14,7 @@
 namespace larq_engine {
 namespace {
 
-struct Avx2 {
+struct Avx2 : X86Offsets {
   using Vector = __m256i;
   static constexpr int kMostVectorsOfTwo = 2;
   static constexpr size_t kSums = 8;

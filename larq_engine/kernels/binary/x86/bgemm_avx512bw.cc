@@ -5,7 +5,7 @@
 
 #include <immintrin.h>
 
-#include "larq_engine/kernels/binary/x86/bgemm_look_up.h"
+#include "larq_engine/kernels/binary/x86/bgemm_offsets.h"
 
 #if !defined(__AVX512BW__)
 #error "this file is built with the flags of ISA_COPTS[\"avx512bw\"]"
@@ -14,7 +14,7 @@
 namespace larq_engine {
 namespace {
 
-struct Avx512bw {
+struct Avx512bw : X86Offsets {
   using Vector = __m512i;
   static constexpr int kMostVectorsOfTwo = 4;
   static constexpr size_t kSums = 16;

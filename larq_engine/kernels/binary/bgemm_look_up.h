@@ -1,9 +1,9 @@
-// The product by look-up, written once for AVX2 and AVX-512BW. Everything here is internal to the
-// file that includes it: a copy compiled with ISA flags must never be merged with the copy of
+// The product by look-up, written once for all ISAs that have it. Everything here is internal to
+// the file that includes it: a copy compiled with ISA flags must never be merged with the copy of
 // another ISA.
 //
 // Four channels of a pixel differ from those of a filter in 0 to 4 bits. A table of 16 has this
-// count for each nibble that the filter may have there. One vpshufb looks up a vector of filters in
+// count for each nibble that the filter may have there. One shuffle looks up a vector of filters in
 // it, one byte for each.
 //
 // A table serves two pixels: its bytes are the first one's count plus 16 times the second's. Three
@@ -21,14 +21,15 @@
 //   ShiftUp(v), ShiftDown<n>(v)    by 4 and n bits, and
 //   LowBytes(v)                    the low byte of each lane
 //   LowNibbles(v)                  the low nibble of each byte
+//   StoreOffsets<kWords>(first, second, to)
+//                                  stores the tables of the nibbles of 1, 2 or 4 words of two
+//                                  pixels, in their order
 //   Keep(v)                        makes the compiler keep v in a register here
 //   StoreSums(counts, columns, add, acc)
 //                                  writes the first `columns` of 16-bit counts, or all kSums if
 //                                  there are more, as 32-bit sums; adds to acc if `add`
-#ifndef LARQ_ENGINE_KERNELS_BINARY_X86_BGEMM_LOOK_UP_H_
-#define LARQ_ENGINE_KERNELS_BINARY_X86_BGEMM_LOOK_UP_H_
-
-#include <immintrin.h>
+#ifndef LARQ_ENGINE_KERNELS_BINARY_BGEMM_LOOK_UP_H_
+#define LARQ_ENGINE_KERNELS_BINARY_BGEMM_LOOK_UP_H_
 
 #include "larq_engine/kernels/binary/bgemm.h"
 
@@ -69,61 +70,30 @@ constexpr Tables kTables = MakeTables();
 // address may scale a register by at most 8, and a table is 16 bytes.
 using TableOffset = uint16_t;
 
-// Returns the tables of 16 nibbles of each pixel, in the nibbles' order.
-[[gnu::always_inline]] inline __m256i OffsetsOfBytes(__m128i nibbles) {
-  return _mm256_slli_epi16(_mm256_cvtepu8_epi16(nibbles), 4);
-}
-
-// Stores the tables of kWords words of two pixels, up to 4. It always writes the tables of 2 words
-// or of 4.
-template <int kWords>
-[[gnu::always_inline]] inline void StoreOffsets(__m128i first, __m128i second, TableOffset* to) {
-  const __m128i low_nibble = _mm_set1_epi8(15);
-  const __m128i low = _mm_or_si128(_mm_and_si128(first, low_nibble),
-                                   _mm_slli_epi16(_mm_and_si128(second, low_nibble), 4));
-  const __m128i high = _mm_or_si128(_mm_and_si128(_mm_srli_epi16(first, 4), low_nibble),
-                                    _mm_andnot_si128(low_nibble, second));
-  const __m256i offsets = OffsetsOfBytes(_mm_unpacklo_epi8(low, high));
-  if constexpr (kWords == 1) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_castsi256_si128(offsets));
-    return;
-  }
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), offsets);
-  if constexpr (kWords == 4) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 2 * kNibbles),
-                        OffsetsOfBytes(_mm_unpackhi_epi8(low, high)));
-  }
-}
-
-inline void OffsetsOfRun(const uint32_t* first, const uint32_t* second, size_t words,
-                         TableOffset* to) {
-  const auto vector = [](const uint32_t* at) { return reinterpret_cast<const __m128i*>(at); };
+// Stores the tables of `words` words of two pixels.
+template <typename Isa>
+void OffsetsOfRun(const uint32_t* first, const uint32_t* second, size_t words, TableOffset* to) {
   size_t k = 0;
   for (; k + 4 <= words; k += 4) {
-    StoreOffsets<4>(_mm_loadu_si128(vector(first + k)), _mm_loadu_si128(vector(second + k)),
-                    to + k * kNibbles);
+    Isa::template StoreOffsets<4>(first + k, second + k, to + k * kNibbles);
   }
   if (words % 4 >= 2) {
-    StoreOffsets<2>(_mm_loadl_epi64(vector(first + k)), _mm_loadl_epi64(vector(second + k)),
-                    to + k * kNibbles);
+    Isa::template StoreOffsets<2>(first + k, second + k, to + k * kNibbles);
     k += 2;
   }
-  if (k < words) {
-    StoreOffsets<1>(_mm_cvtsi32_si128(static_cast<int>(first[k])),
-                    _mm_cvtsi32_si128(static_cast<int>(second[k])), to + k * kNibbles);
-  }
+  if (k < words) Isa::template StoreOffsets<1>(first + k, second + k, to + k * kNibbles);
 }
 
 // Finds the tables of `words` words, from `word` on, of pixels i and i + 1. If the number of pixels
 // is odd, the last one is paired with itself.
-template <size_t kTilePixels>
+template <typename Isa, size_t kTilePixels>
 void FindTables(const BgemmArgs& args, size_t i, size_t word, size_t words, TableOffset* to) {
   const ptrdiff_t* runs = args.lhs + word / args.segment_words * kTilePixels + i;
   const size_t to_second = i + 1 < args.m ? 1 : 0;
   for (size_t skipped = word % args.segment_words; words > 0; skipped = 0, runs += kTilePixels) {
     const size_t now = Least(words, args.segment_words - skipped);
-    OffsetsOfRun(LhsRun(args.lhs_base, *runs) + skipped,
-                 LhsRun(args.lhs_base, runs[to_second]) + skipped, now, to);
+    OffsetsOfRun<Isa>(LhsRun(args.lhs_base, *runs) + skipped,
+                      LhsRun(args.lhs_base, runs[to_second]) + skipped, now, to);
     words -= now;
     to += now * kNibbles;
   }
@@ -377,7 +347,7 @@ void BgemmLookUp(const BgemmArgs& args) {
   for (size_t word = 0; word < depth; word += kWordsAtOnce) {
     const size_t now = Least(kWordsAtOnce, depth - word);
     for (size_t i = 0; i < args.m; i += 2) {
-      FindTables<kTilePixels>(args, i, word, now, tables[i / 2]);
+      FindTables<Isa, kTilePixels>(args, i, word, now, tables[i / 2]);
     }
     const TileWords words{.tables = tables,
                           .steps = now * kNibbles,
@@ -398,4 +368,4 @@ void BgemmLookUp(const BgemmArgs& args) {
 }  // namespace
 }  // namespace larq_engine
 
-#endif  // LARQ_ENGINE_KERNELS_BINARY_X86_BGEMM_LOOK_UP_H_
+#endif  // LARQ_ENGINE_KERNELS_BINARY_BGEMM_LOOK_UP_H_
