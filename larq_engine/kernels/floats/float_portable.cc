@@ -8,6 +8,24 @@
 namespace larq_engine {
 namespace {
 
+#if defined(__wasm__)
+// Computes a fused multiply-add, which WebAssembly has not. That of emscripten's C library is wrong
+// if the sum of doubles is inexact and lies in the middle between two floats.
+float MultiplyAdd(float a, float b, float sum) {
+  const double product = static_cast<double>(a) * b;
+  const double total = product + sum;
+  const double added = total - product;
+  const double lost = (product - (total - added)) + (sum - added);
+  auto bits = __builtin_bit_cast(uint64_t, total);
+  // The last bit of an inexact sum becomes 1, in the direction of what is lost. For infinite sums
+  // that is NaN, which counts as nothing.
+  if ((lost < 0 || lost > 0) && bits % 2 == 0) bits += (lost < 0) == (total < 0) ? 1 : ~uint64_t{0};
+  return static_cast<float>(__builtin_bit_cast(double, bits));
+}
+#else
+float MultiplyAdd(float a, float b, float sum) { return std::fma(a, b, sum); }
+#endif
+
 const float* Run(const FloatArgs& args, size_t segment, size_t pixel) {
   return LhsRun(args.lhs_base, args.lhs[segment * kFloatPixels + pixel]);
 }
@@ -28,7 +46,7 @@ void MultiplyColumns(const FloatArgs& args, size_t pixel, size_t column) {
   for (size_t s = 0; s < args.segments; ++s) {
     const float* run = Run(args, s, pixel);
     for (size_t k = 0; k < args.segment_words; ++k, rhs += kFloatLanes) {
-      for (size_t c = 0; c < kLanes; ++c) sums[c] = std::fma(run[k], rhs[c], sums[c]);
+      for (size_t c = 0; c < kLanes; ++c) sums[c] = MultiplyAdd(run[k], rhs[c], sums[c]);
     }
   }
   Write(args, pixel, column, sums);
@@ -43,7 +61,7 @@ void MultiplyChannels(const FloatArgs& args, size_t pixel, size_t channel) {
   for (size_t s = 0; s < args.segments; ++s) {
     const float* run = Run(args, s, pixel);
     for (size_t k = channel; k < args.segment_words; k += args.n, rhs += columns) {
-      for (size_t c = 0; c < kLanes; ++c) sums[c] = std::fma(run[k + c], rhs[c], sums[c]);
+      for (size_t c = 0; c < kLanes; ++c) sums[c] = MultiplyAdd(run[k + c], rhs[c], sums[c]);
     }
   }
   Write(args, pixel, channel, sums);

@@ -4,6 +4,9 @@
 #if defined(__aarch64__)
 #include "larq_engine/kernels/floats/arm64/float_neon.h"
 #endif
+#if defined(__wasm_simd128__)
+#include "larq_engine/kernels/floats/wasm/float_simd128.h"
+#endif
 #if defined(__x86_64__)
 #include "larq_engine/kernels/floats/x86/float_avx2.h"
 #include "larq_engine/kernels/floats/x86/float_avx512bw.h"
@@ -40,6 +43,14 @@ constexpr FloatRow kFloatRows[] = {
      .macs_per_cycle = 8,  // predicted for a Neoverse N1 (docs/lab.md)
      .of_pixels = FloatPixels16Neon,
      .of_channels = FloatChannelsNeon},
+#endif
+#if defined(__wasm_simd128__)
+    {.name = "floats_2x16_simd128",
+     .isa = Isa::kSimd128,
+     .nr = 16,
+     .macs_per_cycle = 1,
+     .of_pixels = FloatPixels16Simd128,
+     .of_channels = FloatChannelsSimd128},
 #endif
 };
 
