@@ -40,6 +40,9 @@ TEST(SelectProduct, RowForEachCpu) {
   EXPECT_EQ(chosen({Isa::kNeon}), "bytes_i32_12x8x8_neon");
   EXPECT_EQ(chosen({Isa::kNeon, Isa::kDotprod}), "bytes_i32_12x16x4_dotprod");
 #endif
+#if defined(__wasm_simd128__)
+  EXPECT_EQ(chosen({Isa::kSimd128}), "bytes_i32_4x4x4_simd128");
+#endif
 }
 
 #if defined(__x86_64__) || defined(__aarch64__)

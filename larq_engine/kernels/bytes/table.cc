@@ -5,6 +5,9 @@
 #include "larq_engine/kernels/bytes/arm64/byte_dotprod.h"
 #include "larq_engine/kernels/bytes/arm64/byte_neon.h"
 #endif
+#if defined(__wasm_simd128__)
+#include "larq_engine/kernels/bytes/wasm/byte_simd128.h"
+#endif
 #if defined(__x86_64__)
 #include "larq_engine/kernels/bytes/x86/byte_amxint8.h"
 #include "larq_engine/kernels/bytes/x86/byte_avx2.h"
@@ -108,6 +111,19 @@ constexpr ByteRow kByteRows[] = {
      .expanded_per_cycle = 7,
      .fn = BytesI32_12x16x4Dotprod,
      .expand = ExpandNeon},
+#endif
+#if defined(__wasm_simd128__)
+    {.name = "bytes_i32_4x4x4_simd128",
+     .isa = Isa::kSimd128,
+     .mr = 4,
+     .nr = 4,
+     .kr = 4,
+     .in_planes = 8,
+     .weight_planes = 7,
+     .macs_per_cycle = 6,
+     .expanded_per_cycle = 10,
+     .fn = BytesI32_4x4x4Simd128,
+     .expand = ExpandSimd128},
 #endif
 };
 
