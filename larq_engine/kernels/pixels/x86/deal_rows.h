@@ -115,6 +115,13 @@ inline void DealRowsAvx2(const unsigned char* stream, size_t rows, size_t channe
   DealRows(stream + dealt / 8 * channels, rows - dealt, channels, out + dealt * WordsFor(channels));
 }
 
+// The base of vectors that pack values (pixel_ops_masks.h).
+struct DealsWithAvx2 {
+  static void DealRows(const unsigned char* stream, size_t rows, size_t channels, uint32_t* out) {
+    DealRowsAvx2(stream, rows, channels, out);
+  }
+};
+
 }  // namespace
 }  // namespace larq_engine
 

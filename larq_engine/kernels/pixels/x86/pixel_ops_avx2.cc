@@ -5,8 +5,9 @@
 
 #include <cstring>
 
+#include "larq_engine/kernels/pixels/pixel_ops_masks.h"
+#include "larq_engine/kernels/pixels/x86/deal_rows.h"
 #include "larq_engine/kernels/pixels/x86/join_rows.h"
-#include "larq_engine/kernels/pixels/x86/pixel_ops_x86.h"
 
 #if !defined(__AVX2__)
 #error "this file is built with the flags of ISA_COPTS[\"avx2\"]"
@@ -14,22 +15,6 @@
 
 namespace larq_engine {
 namespace {
-
-// One value, of which conditions are packed, since AVX2 has no lanes to leave out: emulators read
-// what the mask of a masked load leaves out.
-struct OneValue : OneLane {
-  static int32_t SetInts(int32_t value) { return value; }
-  static int32_t SubtractInts(int32_t a, int32_t b) {
-    return static_cast<int32_t>(static_cast<uint32_t>(a) - static_cast<uint32_t>(b));
-  }
-  static int32_t Twice(int32_t x) { return static_cast<int32_t>(2 * static_cast<uint32_t>(x)); }
-  static float Xor(float x, int32_t bits) {
-    return __builtin_bit_cast(float, __builtin_bit_cast(int32_t, x) ^ bits);
-  }
-  static bool Less(float a, float b) { return a < b; }
-  static bool LessInts(int32_t a, int32_t b) { return a < b; }
-  static uint32_t Bits(bool is_set) { return is_set; }
-};
 
 // Returns the values of four vectors of int32, saturated to bytes, in order.
 inline __m256i PackBytes(__m256i v0, __m256i v1, __m256i v2, __m256i v3) {
@@ -39,7 +24,7 @@ inline __m256i PackBytes(__m256i v0, __m256i v1, __m256i v2, __m256i v3) {
   return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-struct Vec8 {
+struct Vec8 : DealsWithAvx2 {
   using Floats = __m256;
   using Ints = __m256i;
   static constexpr size_t kLanes = 8;
@@ -103,18 +88,7 @@ struct Vec8 {
   }
 };
 
-struct OneByte {
-  static int8_t Set(int8_t value) { return value; }
-  template <typename T>
-  static T Load(const T* from) {
-    return *from;
-  }
-  static bool Less(int8_t a, int8_t b) { return a < b; }
-  static bool IsZero(uint8_t a) { return a == 0; }
-  static uint32_t Bits(bool is_set) { return is_set; }
-};
-
-struct Bytes32 {
+struct Bytes32 : DealsWithAvx2 {
   using Mask = __m256i;
   using Word = uint32_t;
   static constexpr size_t kLanes = 32;
@@ -376,7 +350,7 @@ void SumInt8WindowsAvx2(const int8_t* const* lines, const int8_t* weights, const
 }
 
 constexpr PixelOps WithAvx2() {
-  PixelOps ops = OnX86<Vec8, Bytes32>();
+  PixelOps ops = WithMasks<Vec8, Bytes32>();
   ops.to_int8 = ToInt8Avx2;
   ops.sum_int8_windows = SumInt8WindowsAvx2;
   ops.unpack_float = UnpackFloatAvx2;

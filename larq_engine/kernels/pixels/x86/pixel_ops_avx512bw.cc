@@ -15,8 +15,9 @@
 #pragma GCC diagnostic pop
 #endif
 
+#include "larq_engine/kernels/pixels/pixel_ops_masks.h"
+#include "larq_engine/kernels/pixels/x86/deal_rows.h"
 #include "larq_engine/kernels/pixels/x86/join_rows_avx512bw.h"
-#include "larq_engine/kernels/pixels/x86/pixel_ops_x86.h"
 
 #if !defined(__AVX512BW__) || !defined(__AVX512DQ__) || !defined(__AVX512VL__)
 #error "this file is built with the flags of ISA_COPTS[\"avx512bw\"]"
@@ -31,7 +32,7 @@ inline __mmask16 First16(size_t count) {
 }
 inline __mmask64 First64(size_t count) { return _bzhi_u64(~uint64_t{0}, count); }
 
-struct Vec16 {
+struct Vec16 : DealsWithAvx2 {
   using Floats = __m512;
   using Ints = __m512i;
   static constexpr size_t kLanes = 16;
@@ -110,7 +111,7 @@ void Vec16::ForRest(size_t count, const Body& body) {
   if (count > 0) body(SomeLanes(count), 0);
 }
 
-struct Bytes64 {
+struct Bytes64 : DealsWithAvx2 {
   using Mask = __mmask64;
   using Word = uint64_t;
   static constexpr size_t kLanes = 64;
@@ -220,7 +221,7 @@ void UnpackBool(const uint32_t* in, size_t rows, size_t channels, uint8_t* out) 
 }
 
 constexpr PixelOps WithAvx512bw() {
-  PixelOps ops = OnX86<Vec16, Bytes64>();
+  PixelOps ops = WithMasks<Vec16, Bytes64>();
   ops.to_int8 = ToInt8Avx512bw;
   ops.unpack_float = UnpackFloat;
   ops.unpack_int8 = UnpackInt8;

@@ -1,5 +1,6 @@
-// The loops that x86 adds to those of pixel_ops_vectors.h: accumulators become values, and values
-// become bits. Everything here is internal to the file that includes it.
+// The loops that are added to those of pixel_ops_vectors.h by ISAs that make bits of a comparison's
+// lanes with one instruction: accumulators become values, and values become bits. Everything here
+// is internal to the file that includes it.
 //
 // A Vec, which pixel_ops_vectors.h describes, also offers
 //
@@ -10,21 +11,49 @@
 //   Xor(floats, ints), ToFloats(ints), Truncate(floats)
 //   Less(a, b), LessInts     a Mask of the lanes where a < b
 //   Bits(mask)               the bits of a vector's lanes
-//   Word, Bits(four masks)   those of four vectors
+//   Word, Bits(four masks)   those of four vectors, one or two words
+//   DealRows                 does what that of pixel_ops_rows.h does
 //
 // Bytes have a Vec of their own, with ForRest and
 //
 //   Set, Load
 //   Less(a, b), IsZero(a)    a Mask
 //   Word, Bits(mask)         the bits of a vector's lanes
-#ifndef LARQ_ENGINE_KERNELS_PIXELS_X86_PIXEL_OPS_X86_H_
-#define LARQ_ENGINE_KERNELS_PIXELS_X86_PIXEL_OPS_X86_H_
+//   DealRows
+#ifndef LARQ_ENGINE_KERNELS_PIXELS_PIXEL_OPS_MASKS_H_
+#define LARQ_ENGINE_KERNELS_PIXELS_PIXEL_OPS_MASKS_H_
 
 #include "larq_engine/kernels/pixels/pixel_ops_vectors.h"
-#include "larq_engine/kernels/pixels/x86/deal_rows.h"
 
 namespace larq_engine {
 namespace {
+
+// One value, and below one byte, for ISAs that cannot leave out lanes. AVX2 is one of them, because
+// emulators read what the mask of a masked load leaves out.
+struct OneValue : OneLane {
+  static int32_t SetInts(int32_t value) { return value; }
+  static int32_t SubtractInts(int32_t a, int32_t b) {
+    return static_cast<int32_t>(static_cast<uint32_t>(a) - static_cast<uint32_t>(b));
+  }
+  static int32_t Twice(int32_t x) { return static_cast<int32_t>(2 * static_cast<uint32_t>(x)); }
+  static float Xor(float x, int32_t bits) {
+    return __builtin_bit_cast(float, __builtin_bit_cast(int32_t, x) ^ bits);
+  }
+  static bool Less(float a, float b) { return a < b; }
+  static bool LessInts(int32_t a, int32_t b) { return a < b; }
+  static uint32_t Bits(bool is_set) { return is_set; }
+};
+
+struct OneByte {
+  static int8_t Set(int8_t value) { return value; }
+  template <typename T>
+  static T Load(const T* from) {
+    return *from;
+  }
+  static bool Less(int8_t a, int8_t b) { return a < b; }
+  static bool IsZero(uint8_t a) { return a == 0; }
+  static uint32_t Bits(bool is_set) { return is_set; }
+};
 
 // ---- Accumulators to numbers ----
 
@@ -204,7 +233,7 @@ inline void PackRowsOfVectors(size_t rows, size_t channels, const Condition& con
     PackVectors<Vec>(
         count, [&](auto v, size_t c) { return condition(v, first + c); }, to);
   };
-  PackRows(rows, channels, pack, DealRowsAvx2, out);
+  PackRows(rows, channels, pack, Vec::DealRows, out);
 }
 
 template <typename Vec>
@@ -249,7 +278,7 @@ void BitpackFloatLimits(const float* in, const float* limits, const uint32_t* si
     };
     PackVectors<Vec>(count, is_below, to);
   };
-  PackLimitRows(in, limits, signs, rows, channels, pack, DealRowsAvx2, out, out_stride);
+  PackLimitRows(in, limits, signs, rows, channels, pack, Vec::DealRows, out, out_stride);
 }
 
 template <typename Bytes>
@@ -318,7 +347,7 @@ void ToBits(const TransformArgs& given) {
 
 // The members of PixelOps that the loops above compute, and those of pixel_ops_vectors.h.
 template <typename Vec, typename Bytes>
-constexpr PixelOps OnX86() {
+constexpr PixelOps WithMasks() {
   PixelOps ops = WithVectors<Vec>();
   ops.to_float = ToFloat<Vec>;
   ops.to_bits = ToBits<Vec>;
@@ -332,4 +361,4 @@ constexpr PixelOps OnX86() {
 }  // namespace
 }  // namespace larq_engine
 
-#endif  // LARQ_ENGINE_KERNELS_PIXELS_X86_PIXEL_OPS_X86_H_
+#endif  // LARQ_ENGINE_KERNELS_PIXELS_PIXEL_OPS_MASKS_H_
