@@ -9,6 +9,17 @@ def cpp_test(name, deps = [], size = "small", srcs = None, copts = LARQ_COPTS, *
         size = size,
         srcs = srcs or [name + ".cc"],
         copts = copts,
+        linkopts = select({
+            # One script that Node runs; see tools/node.js.
+            "//:wasm": [
+                "--profiling-funcs",  # traces name functions
+                "-sALLOW_MEMORY_GROWTH",
+                "-sEXIT_RUNTIME",
+                "-sEXPORTED_RUNTIME_METHODS=ENV",
+                "-sSINGLE_FILE",
+            ],
+            "//conditions:default": [],
+        }),
         deps = deps + ["@googletest//:gtest_main"],
         **attributes
     )

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -27,7 +26,7 @@ using testing::Random;
 using testing::SameFloat;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kCanary = std::bit_cast<float>(0x5ca1ab1e);
+constexpr float kCanary = __builtin_bit_cast(float, 0x5ca1ab1e);
 
 struct Problem {
   FloatConv2dSpec spec;

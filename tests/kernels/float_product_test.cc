@@ -4,7 +4,6 @@
 #include "larq_engine/kernels/floats/float_product.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -34,7 +33,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr FloatRange kNoClamp = {-kInfinity, kInfinity};
 
-constexpr float kCanary = std::bit_cast<float>(0x5ca1ab1e);
+constexpr float kCanary = __builtin_bit_cast(float, 0x5ca1ab1e);
 
 // Numbers of columns around whole vectors and whole blocks.
 constexpr size_t kColumns[] = {1,  2,  3,  4,  5,  6,  7,  8,   9,   10,  11,  12,  13,  14,

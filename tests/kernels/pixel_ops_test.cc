@@ -4,7 +4,6 @@
 #include "larq_engine/kernels/pixels/pixel_ops.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -120,8 +119,8 @@ TEST_P(PixelOpsTest, BitpackFloatSpecialValues) {
                                           {-kInfinity, true},
                                           {kDenormal, false},
                                           {-kDenormal, true},
-                                          {std::bit_cast<float>(0xff800001u), false},
-                                          {std::bit_cast<float>(0xffffffffu), false},
+                                          {__builtin_bit_cast(float, 0xff800001u), false},
+                                          {__builtin_bit_cast(float, 0xffffffffu), false},
                                           {std::numeric_limits<float>::lowest(), true}};
   for (size_t channels : {1, 32, 33, 64, 127}) {
     for (const auto& [value, bit] : cases) {
@@ -863,7 +862,7 @@ TEST_P(PixelOpsTest, ExponentialsAreThoseOfTheLowestRow) {
   for (const size_t count : {1, 16, 33, 1000}) {
     for (const bool are_any : {false, true}) {
       Floats in = AnyFloats(random_, count);
-      if (!are_any) std::ranges::generate(in, [&] { return random_.Float(-30, 30); });
+      if (!are_any) std::generate(in.begin(), in.end(), [&] { return random_.Float(-30, 30); });
       Floats expected(count), out(count);
       lowest.softmax(in.data(), 1, count, 0.7f, expected.data());
       ops().softmax(in.data(), 1, count, 0.7f, out.data());
@@ -1057,7 +1056,8 @@ TEST_P(PixelOpsTest, FunctionsOfOneFloat) {
     for (const size_t count : {0, 1, 7, 16, 33, 100}) {
       Floats values = AnyFloats(random_, count);
       if (count == 100) values = SpecialFloats();
-      if (count == 33) std::ranges::generate(values, [&] { return random_.Float(-5, 5); });
+      if (count == 33)
+        std::generate(values.begin(), values.end(), [&] { return random_.Float(-5, 5); });
       const GuardedBuffer<float> in{std::span(std::as_const(values))};
       GuardedBuffer<float> out(values.size()), in_place{std::span(std::as_const(values))};
       Floats expected(values.size());
