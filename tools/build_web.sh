@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Builds the WebAssembly modules with Bazel and copies them into the package for browsers and Node:
+#
+#   tools/build_web.sh [BAZEL_FLAG...]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+tools/run_bazel.sh build --config=wasm "$@" //web:larq_engine.wasm
+mkdir -p web/wasm
+# A running process may read the old file, so it is never overwritten.
+install -m 644 bazel-bin/web/larq_engine.wasm web/wasm/larq_engine.wasm

@@ -1,0 +1,124 @@
+/** Loads models; browsers and Node differ in the system that is handed over. */
+
+import { Model } from "./model.js";
+import { engineModule } from "./module_choice.js";
+import { LocalRunner, WorkerRunner } from "./runners.js";
+
+/**
+ * @typedef {object} System
+ * @property {() => import("./runners.js").Thread} startThread
+ * @property {(address: URL) => Promise<WebAssembly.Module>} compile
+ * @property {(place: string | URL, signal: AbortSignal | undefined,
+ *   onProgress: ((progress: import("./download.js").Progress) => void) | undefined) =>
+ *   Promise<Uint8Array>} readModel
+ */
+
+/**
+ * @typedef {object} Options
+ * @property {boolean} [worker]
+ * @property {string} [signature]
+ * @property {(progress: import("./download.js").Progress) => void} [onProgress]
+ * @property {AbortSignal} [signal]
+ */
+
+/**
+ * Returns a function that loads models.
+ * @param {System} system
+ */
+export function loader(system) {
+  /**
+   * @param {unknown} model
+   * @param {Options} [options]
+   */
+  return async function load(model, options = {}) {
+    const { worker = true, signature, onProgress, signal } = options;
+    checkOptions(options);
+    signal?.throwIfAborted();
+    const name = isAddress(model) ? `model '${model}'` : "model";
+    // The module comes while the model does, and its failure is told once, below.
+    const compiling = engineModule(system.compile);
+    compiling.catch(() => {});
+    const content = isAddress(model)
+      ? await named(name, signal, system.readModel(model, signal, onProgress))
+      : copyOf(model);
+    const module = await unlessAborted(compiling, signal);
+    const runner = worker ? new WorkerRunner(system.startThread()) : new LocalRunner();
+    const title = `${name} (${content.length} bytes)`;
+    try {
+      const args = [module, content, signature];
+      const opening = runner.call("open", args, [/** @type {ArrayBuffer} */ (content.buffer)]);
+      return new Model(runner, await named(title, signal, unlessAborted(opening, signal)));
+    } catch (error) {
+      runner.close(/** @type {Error} */ (error));
+      throw error;
+    }
+  };
+}
+
+/** @param {Options} options */
+function checkOptions(options) {
+  const known = ["worker", "signature", "onProgress", "signal"];
+  const unknown = Object.keys(options).filter((option) => !known.includes(option));
+  if (unknown.length) {
+    throw new Error(
+      `load: expected options out of ${known.join(", ")}, got ${unknown.join(", ")}; correct the ` +
+        "names",
+    );
+  }
+}
+
+/**
+ * @param {unknown} model
+ * @returns {model is string | URL}
+ */
+const isAddress = (model) => typeof model === "string" || model instanceof URL;
+
+/**
+ * Returns a copy of bytes, which goes to the worker.
+ * @param {unknown} model
+ */
+function copyOf(model) {
+  if (ArrayBuffer.isView(model)) {
+    return new Uint8Array(new Uint8Array(model.buffer, model.byteOffset, model.byteLength));
+  }
+  if (model instanceof ArrayBuffer) return new Uint8Array(model.slice(0));
+  const kind = model === null || typeof model !== "object" ? String(model) : typeof model;
+  throw new TypeError(
+    `model: expected the address of a .tflite file, or its bytes, got ${kind}; of a File or ` +
+      "Response pass await file.arrayBuffer()",
+  );
+}
+
+/**
+ * Puts the model's name before errors, but for those of the signal.
+ * @template T
+ * @param {string} name
+ * @param {AbortSignal | undefined} signal
+ * @param {Promise<T>} promise
+ */
+async function named(name, signal, promise) {
+  try {
+    return await promise;
+  } catch (error) {
+    signal?.throwIfAborted();
+    const reason = /** @type {Error} */ (error);
+    throw new Error(`${name}: ${reason.message}`, { cause: reason });
+  }
+}
+
+/**
+ * Returns the promise's result, or rejects as soon as the signal is aborted.
+ * @template T
+ * @param {Promise<T>} promise
+ * @param {AbortSignal | undefined} signal
+ * @returns {Promise<T>}
+ */
+function unlessAborted(promise, signal) {
+  if (!signal) return promise;
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    if (signal.aborted) abort();
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}

@@ -1,0 +1,38 @@
+/** Chooses the module that this browser runs, and compiles it once for all models of a page. */
+
+/**
+ * The smallest module with an instruction of SIMD128: a function that returns a vector's first
+ * byte.
+ */
+const WITH_SIMD = new Uint8Array([
+  ...[0, 97, 115, 109, 1, 0, 0, 0], // magic number and version
+  ...[1, 5, 1, 96, 0, 1, 127], // type 0: () -> i32
+  ...[3, 2, 1, 0], // function 0 has type 0
+  ...[10, 11, 1, 9, 0, 65, 0, 253, 15, 253, 22, 0, 11], // i32.const 0, i8x16.splat, extract_lane_u 0
+]);
+
+/** @type {Map<string, Promise<WebAssembly.Module>>} */
+const compiled = new Map();
+
+/**
+ * Returns the engine's module.
+ * @param {(address: URL) => Promise<WebAssembly.Module>} compile
+ */
+export function engineModule(compile) {
+  if (!WebAssembly.validate(WITH_SIMD)) {
+    throw new Error(
+      "larq-engine: expected a browser whose WebAssembly has SIMD (Chrome 91, Firefox 89, Safari " +
+        "16.4, Node 20, or newer), got one without; update it",
+    );
+  }
+  const address = new URL("../wasm/larq_engine.wasm", import.meta.url);
+  const known = compiled.get(address.href);
+  if (known) return known;
+  const made = compile(address).catch((error) => {
+    // The next model tries again: a network may come back.
+    compiled.delete(address.href);
+    throw new Error(`larq-engine: '${address.href}': ${error.message}`, { cause: error });
+  });
+  compiled.set(address.href, made);
+  return made;
+}

@@ -1,0 +1,44 @@
+/** What the package needs of Node. */
+
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+
+import { download } from "./download.js";
+
+/** Starts a worker. */
+export function startThread() {
+  const worker = new Worker(new URL("./worker_node.js", import.meta.url));
+  return {
+    post: (/** @type {any} */ message, /** @type {ArrayBuffer[]} */ transfer) =>
+      worker.postMessage(message, transfer),
+    onMessage: (/** @type {(message: any) => void} */ handle) => worker.on("message", handle),
+    onFailure(/** @type {(reason: string) => void} */ handle) {
+      worker.on("error", (/** @type {Error} */ error) => handle(error.message));
+      worker.on("exit", (/** @type {number} */ status) => handle(`status ${status}`));
+    },
+    end: () => worker.terminate(),
+    // A program ends although it leaves a model open, but not while it waits for a result.
+    keepAlive: (/** @type {boolean} */ isBusy) => (isBusy ? worker.ref() : worker.unref()),
+  };
+}
+
+/** @param {URL} address */
+export async function compile(address) {
+  return WebAssembly.compile(await readFile(address));
+}
+
+/**
+ * Returns the bytes of a file, by its path or address.
+ * @param {string | URL} place
+ * @param {AbortSignal | undefined} signal
+ * @param {((progress: import("./download.js").Progress) => void) | undefined} onProgress
+ */
+export async function readModel(place, signal, onProgress) {
+  const text = String(place);
+  if (/^(https?|data):/.test(text)) return download(place, signal, onProgress);
+  const path = text.startsWith("file:") ? fileURLToPath(text) : text;
+  const bytes = new Uint8Array(await readFile(path, { signal }));
+  onProgress?.({ loaded: bytes.length, total: bytes.length });
+  return bytes;
+}

@@ -1,0 +1,41 @@
+/** Does what a model is asked for, in the thread that computes. */
+
+import { Trap } from "./engine.js";
+import { Session } from "./session.js";
+
+/** Answers requests for one model, one after the other. */
+export class Server {
+  /** @type {Session | undefined} */
+  #session;
+
+  /**
+   * Returns the result of an action, or an error as plain values, which pass between threads.
+   * @param {string} action
+   * @param {any[]} args
+   */
+  async answer(action, args) {
+    try {
+      return { result: await this.#perform(action, args) };
+    } catch (error) {
+      // After a trap nothing is known of the memory; nothing else uses the instance.
+      if (error instanceof Trap) this.#session = undefined;
+      const message = error instanceof Error ? error.message : String(error);
+      return { error: { message, isFatal: error instanceof Trap } };
+    }
+  }
+
+  /**
+   * @param {string} action
+   * @param {any[]} args
+   * @returns {Promise<any>}
+   */
+  async #perform(action, args) {
+    if (action === "open") {
+      const [module, content, signature] = args;
+      const session = await Session.open(module, content, signature);
+      this.#session = session;
+      return { inputs: session.inputs, outputs: session.outputs };
+    }
+    return /** @type {any} */ (this.#session)[action](...args);
+  }
+}

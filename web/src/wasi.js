@@ -1,0 +1,41 @@
+/**
+ * What the module asks of the system around it, which is a clock and little else. The engine
+ * opens no files, and messages come back as text.
+ */
+
+const SUCCESS = 0;
+const BAD_FILE = 8;
+
+/**
+ * Returns the imports of an instance.
+ * @param {() => WebAssembly.Memory} memory Returns the instance's memory, once it exists.
+ */
+export function systemOf(memory) {
+  const view = () => new DataView(memory().buffer);
+  const refuse = () => BAD_FILE;
+  return {
+    env: { emscripten_notify_memory_growth() {} },
+    wasi_snapshot_preview1: {
+      /** @param {number} _clock @param {bigint} _precision @param {number} time */
+      clock_time_get(_clock, _precision, time) {
+        view().setBigUint64(time, BigInt(Math.round(performance.now() * 1e6)), true);
+        return SUCCESS;
+      },
+      /** @param {number} status */
+      proc_exit(status) {
+        throw new Error(`the engine ended with status ${status}`);
+      },
+      /** @param {number} count @param {number} bytes */
+      environ_sizes_get(count, bytes) {
+        view().setUint32(count, 0, true);
+        view().setUint32(bytes, 0, true);
+        return SUCCESS;
+      },
+      environ_get: () => SUCCESS,
+      fd_close: refuse,
+      fd_read: refuse,
+      fd_seek: refuse,
+      fd_write: refuse,
+    },
+  };
+}
