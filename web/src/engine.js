@@ -251,7 +251,7 @@ export class Engine {
 export class Trap extends Error {
   /** @param {unknown} cause */
   constructor(cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = cause instanceof Error ? cause.message : "an exception of its own";
     super(
       `expected the engine to return, but it stopped (${reason}); the model is closed: load it ` +
         "again, and please report what led to this",

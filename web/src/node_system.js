@@ -8,7 +8,8 @@ import { download } from "./download.js";
 
 /** Starts a worker. */
 export function startThread() {
-  const worker = new Worker(new URL("./worker_node.js", import.meta.url));
+  // The flags of the program, such as one that says what its text is, are not for the worker.
+  const worker = new Worker(new URL("./worker_node.js", import.meta.url), { execArgv: [] });
   return {
     post: (/** @type {any} */ message, /** @type {ArrayBuffer[]} */ transfer) =>
       worker.postMessage(message, transfer),

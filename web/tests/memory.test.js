@@ -1,0 +1,85 @@
+/** Memory is bounded: it is an error to need more, and use does not add to it. */
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import test from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+
+import { Engine } from "../src/engine.js";
+import { load } from "../src/node.js";
+import { bytesOf, caseOf, dataOf } from "./cases.js";
+
+/** Returns the memories of the instances that are made from now on, as weak references. */
+function watchMemories(context) {
+  const memories = [];
+  const { instantiate } = WebAssembly;
+  // A mock of Node's would keep all instances, as results of its calls.
+  WebAssembly.instantiate = async (module, imports) => {
+    const instance = await instantiate(module, imports);
+    memories.push(new WeakRef(instance.exports.memory));
+    return instance;
+  };
+  context.after(() => {
+    WebAssembly.instantiate = instantiate;
+  });
+  return memories;
+}
+
+test("2,000 predictions take no more memory", async (context) => {
+  const memories = watchMemories(context);
+  const { model: file, inputs } = caseOf("channels_4.float");
+  const model = await load(bytesOf(file), { worker: false });
+  const x = dataOf(inputs[0]);
+  await model.predict(x);
+  await model.profile();
+  const before = memories[0].deref().buffer.byteLength;
+  for (let run = 0; run < 2000; ++run) await model.predict(x);
+  await model.profile();
+  assert.equal(memories[0].deref().buffer.byteLength, before);
+});
+
+test("models that were closed are freed", async (context) => {
+  const memories = watchMemories(context);
+  const content = bytesOf(caseOf("open batch").model);
+  const models = [];
+  for (let open = 0; open < 200; ++open) {
+    const model = await load(content, { worker: false });
+    await model.predict(Float32Array.of(1, 2));
+    model.close();
+    models.push(model);
+  }
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc");
+  await new Promise((resolve) => setTimeout(resolve));
+  collect();
+  const left = memories.filter((memory) => memory.deref()).length;
+  assert.equal(memories.length, models.length);
+  assert.ok(left < 5, `${left} of ${memories.length} memories are left`);
+});
+
+for (const worker of [true, false]) {
+  test(`more memory than there can be is an error, ${worker ? "in a worker" : "here"}`, async () => {
+    const model = await load(bytesOf(caseOf("open image").model), { worker });
+    for (const size of [14_000, 30_000, 2 ** 30]) {
+      await assert.rejects(model.resize([[1, size, size, 2]]), {
+        name: "Error",
+        message: /^resize: .*(memory|bytes)/,
+      });
+    }
+    await model.resize([[1, 3, 3, 2]]);
+    assert.deepEqual(
+      await model.predict(new Float32Array(18).fill(1)),
+      Float32Array.of(18),
+    );
+    model.close();
+  });
+}
+
+test("a file that is larger than the memory is an error", async () => {
+  const wasm = new URL("../wasm/larq_engine.wasm", import.meta.url);
+  const module = await WebAssembly.compile(await readFile(wasm));
+  await assert.rejects(Engine.open(module, { length: 2 ** 31 }, undefined), {
+    message: /^expected 2147483648 bytes of memory for the model's file, got none: a module has at/,
+  });
+});

@@ -1,0 +1,47 @@
+/** Results are the native engine's, to the bit. */
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { load } from "../src/node.js";
+import { bytesOf, casesOf, dataOf, MODELS } from "./cases.js";
+
+const bytes = ({ buffer, byteOffset, byteLength }) =>
+  Buffer.from(buffer, byteOffset, byteLength);
+
+async function compare(row, model) {
+  const expected = row.outputs.map(dataOf);
+  const results = await model.predict(row.inputs.map(dataOf));
+  const outputs =
+    row.outputs.length === 1 ? [results] : row.outputs.map(({ name }) => results[name]);
+  outputs.forEach((output, number) => {
+    const { name } = row.outputs[number];
+    assert.equal(output.constructor, expected[number].constructor, name);
+    assert.equal(output.length, expected[number].length, name);
+    if (!bytes(output).equals(bytes(expected[number]))) {
+      const place = output.findIndex((value, index) => !Object.is(value, expected[number][index]));
+      assert.fail(
+        `${name}: expected ${expected[number][place]} at ${place}, got ${output[place]}`,
+      );
+    }
+  });
+}
+
+for (const worker of [false, true]) {
+  const cases = worker ? casesOf("interop", "interfaces") : casesOf(...MODELS);
+  for (const row of cases) {
+    test(`${row.title}, ${worker ? "in a worker" : "here"}`, async () => {
+      assert.equal(row.refusal, "");
+      const model = await load(bytesOf(row.model), { worker });
+      try {
+        for (const side of ["inputs", "outputs"]) {
+          const wanted = row[side].map(({ data, ...info }) => info);
+          assert.deepEqual(model[side], wanted);
+        }
+        await compare(row, model);
+      } finally {
+        model.close();
+      }
+    });
+  }
+}

@@ -1,0 +1,3 @@
+import { imageTensor } from "larq-engine";
+
+globalThis.run = imageTensor;

@@ -1,0 +1,11 @@
+import { load } from "larq-engine";
+
+/** What the test calls, in a page that was bundled. */
+globalThis.run = async (address, worker) => {
+  const model = await load(address, { worker });
+  try {
+    return [...(await model.predict(Float32Array.of(1, 2)))];
+  } finally {
+    model.close();
+  }
+};
