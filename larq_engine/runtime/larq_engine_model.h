@@ -41,7 +41,7 @@ typedef struct LarqEngineTensor {
   int rank;             /* number of dimensions */
   const int* dims;      /* rank sizes */
   const int* open_dims; /* rank sizes as the file declares them, -1 for open ones; may be null */
-  size_t bytes;         /* size of the data, for these dims */
+  size_t bytes;         /* size of the data, for these dims; SIZE_MAX if no memory holds it */
   void* data;           /* null before tensors are allocated */
   int is_constant;      /* not 0: the data are part of the file, and must only be read */
   /* Quantization of int8 and uint8: value = scale * (number - zero point). There are no scales, one

@@ -290,6 +290,17 @@ def test_an_input_that_is_given_and_taken_back():
     assert given.tolist() == [[3, 4]]
 
 
+def test_an_input_that_no_memory_holds_is_described():
+    model = EngineModel(_adds_one(shape=(1, 2, 1), signature=(-1, 2, -1)), {})
+    largest = 2**31 - 1
+    model.resize(0, [largest, largest, largest])
+    (described,) = model.inputs()
+    assert described.bytes == ctypes.c_size_t(-1).value
+    assert described.shape == (largest, largest, largest)
+    with pytest.raises(ValueError, match="expected a product that memory can hold"):
+        model.allocate()
+
+
 def test_data_vanish_with_a_resize():
     interpreter = _open(_adds_one(signature=(-1, 2)))
     interpreter.allocate_tensors()

@@ -1,6 +1,7 @@
 // Implements larq_engine_model.h.
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -82,6 +83,16 @@ FileBytes ReadFile(const char* path) {
   return content;
 }
 
+// Returns the bytes of a tensor, or the most that there can be if no memory holds so many:
+// functions of C do not throw, and allocating tensors says what is wrong.
+size_t BytesOrMost(const Model& model, int tensor) {
+  try {
+    return model.Bytes(tensor);
+  } catch (const std::exception&) {
+    return SIZE_MAX;
+  }
+}
+
 LarqEngineTensor Describe(const Model& model, int tensor) {
   const TensorInfo& info = model.graph().tensors()[static_cast<size_t>(tensor)];
   const std::vector<int>& dims = model.Dims(tensor);
@@ -92,7 +103,7 @@ LarqEngineTensor Describe(const Model& model, int tensor) {
           .rank = static_cast<int>(dims.size()),
           .dims = dims.data(),
           .open_dims = info.signature.size() == dims.size() ? info.signature.data() : nullptr,
-          .bytes = data.data() == nullptr ? model.Bytes(tensor) : data.size(),
+          .bytes = data.data() == nullptr ? BytesOrMost(model, tensor) : data.size(),
           .data = data.data(),
           .is_constant = info.constant != nullptr,
           .scales = info.scales.size(),
