@@ -105,7 +105,10 @@ test("every kind of source gives the same pixels", async () => {
     const video = document.createElement("video");
     video.muted = true;
     video.srcObject = canvas.captureStream();
+    // A frame comes only after something was drawn.
+    const drawing = setInterval(() => context.fillRect(0, 0, 64, 32), 20);
     await video.play();
+    clearInterval(drawing);
     const offscreen = new OffscreenCanvas(64, 32);
     offscreen.getContext("2d").drawImage(canvas, 0, 0);
     const sources = {
