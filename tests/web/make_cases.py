@@ -25,7 +25,7 @@ from larq_engine.python.engine_model import EngineModel
 from larq_engine.python.tensors import Array, TensorInfo, random_data
 from tests.converter.onnx_random import ReferenceFailsError
 from tests.corpus.onnx import draw
-from tests.model_builder import ModelBuilder, open_conv_model
+from tests.model_builder import ModelBuilder, one_op_model, open_conv_model
 
 _INTEROP = Path(__file__).parents[1] / "interop"
 # A damaged shape can ask for more values; such a file tells nothing of the engine.
@@ -188,6 +188,8 @@ def _interfaces() -> Iterator[Case]:
     yield Case("interfaces", "open batch", _sum_model((1, 2), (-1, 2)))
     yield Case("interfaces", "batch of 2", _sum_model((2, 2), None))
     yield Case("interfaces", "quantized", _quantized())
+    images = {"shape": (1, 6, 8, 3)}
+    yield Case("interfaces", "images", one_op_model("RELU", images, images))
     builder = ModelBuilder()
     x, y = builder.tensor((1, 3), name="x"), builder.tensor((1, 3), name="y")
     total, product = builder.tensor((1, 3), name="sum"), builder.tensor((1, 3), name="product")

@@ -215,6 +215,16 @@ export class Engine {
     }
   }
 
+  /**
+   * Returns numbers in the memory; none at address 0.
+   * @param {Int32ArrayConstructor | Float32ArrayConstructor} Type
+   * @param {number} place
+   * @param {number} count
+   */
+  #numbers(Type, place, count) {
+    return place ? Array.from(new Type(this.#memory(), place, count)) : [];
+  }
+
   /** @param {"input" | "output"} side */
   #describeAll(side) {
     const count = this.#call(`larq_engine_model_${side}s`, this.#model);
@@ -230,19 +240,17 @@ export class Engine {
     this.#call(`larq_engine_model_${side}`, this.#struct, this.#model, number);
     const fields = new Uint32Array(this.#memory(), this.#struct, FIELDS.length);
     const found = Object.fromEntries(FIELDS.map((field, index) => [field, fields[index]]));
-    const numbers = (/** @type {any} */ type, /** @type {number} */ place, /** @type {number} */ n) =>
-      /** @type {number[]} */ (place ? Array.from(new type(this.#memory(), place, n)) : []);
-    const dims = numbers(Int32Array, found.dims, found.rank);
+    const dims = this.#numbers(Int32Array, found.dims, found.rank);
     return {
       name: this.#textAt(found.name),
       tensor: found.tensor,
       type: found.type,
       dims,
-      openDims: found.openDims ? numbers(Int32Array, found.openDims, found.rank) : dims,
+      openDims: found.openDims ? this.#numbers(Int32Array, found.openDims, found.rank) : dims,
       bytes: found.bytes,
       data: found.data,
-      scales: numbers(Float32Array, found.scale, found.scales),
-      zeroPoints: numbers(Int32Array, found.zeroPoint, found.scales),
+      scales: this.#numbers(Float32Array, found.scale, found.scales),
+      zeroPoints: this.#numbers(Int32Array, found.zeroPoint, found.scales),
     };
   }
 }

@@ -8,7 +8,7 @@ const WITH_SIMD = new Uint8Array([
   ...[0, 97, 115, 109, 1, 0, 0, 0], // magic number and version
   ...[1, 5, 1, 96, 0, 1, 127], // type 0: () -> i32
   ...[3, 2, 1, 0], // function 0 has type 0
-  ...[10, 11, 1, 9, 0, 65, 0, 253, 15, 253, 22, 0, 11], // i32.const 0, i8x16.splat, extract_lane_u 0
+  ...[10, 11, 1, 9, 0, 65, 0, 253, 15, 253, 22, 0, 11], // the lane 0 of a splat of 0
 ]);
 
 /** @type {Map<string, Promise<WebAssembly.Module>>} */
@@ -21,8 +21,7 @@ const compiled = new Map();
 export function engineModule(compile) {
   if (!WebAssembly.validate(WITH_SIMD)) {
     throw new Error(
-      "larq-engine: expected a browser whose WebAssembly has SIMD (Chrome 91, Firefox 89, Safari " +
-        "16.4, Node 20, or newer), got one without; update it",
+      "larq-engine: expected a browser whose WebAssembly has SIMD, got one without; update it",
     );
   }
   const address = new URL("../wasm/larq_engine.wasm", import.meta.url);

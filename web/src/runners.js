@@ -1,4 +1,4 @@
-/** Where a model runs: in a worker of its own, or in the caller's thread. Both have one interface. */
+/** Runs a model in a worker of its own, or in the caller's thread, behind one interface. */
 
 import { Server } from "./server.js";
 

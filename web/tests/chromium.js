@@ -34,6 +34,8 @@ export async function serve(folders, headers = {}) {
     createReadStream(path).pipe(response);
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  // A test that fails must not keep its process.
+  server.unref();
   return { origin: `http://127.0.0.1:${server.address().port}`, close: () => server.close() };
 }
 
