@@ -9,9 +9,9 @@ CASES ?= 100000
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: demo build release release-pins wheel docs pictures benchmark-binary cpp-example test test-changed test-all test-rest test-full lint format fuzz fuzz-files bench \
+.PHONY: demo build web release release-pins wheel docs pictures benchmark-binary cpp-example test test-changed test-all test-rest test-full lint format fuzz fuzz-files bench \
         bench-compare bench-docs gpu-bundle gpu-check gpu-docs zoo setup setup-base setup-keras setup-hosts setup-torch setup-fuzzer \
-        setup-browser setup-speech setup-micro setup-emulators setup-cross setup-cuda setup-ray setup-docs setup-windows peers clean help
+        setup-browser setup-web setup-speech setup-micro setup-emulators setup-cross setup-cuda setup-ray setup-docs setup-windows peers clean help
 
 ##@ See what it does
 
@@ -20,6 +20,7 @@ demo: setup-keras build ## convert a Keras model, run it in LiteRT, compare it w
 ##@ Make what others use
 
 build: setup-base ## build the plug-in and copy it into the Python package
+web: setup-web ## build the package for browsers and Node, in web/ (docs/browser.md)
 release: setup-cross setup-cuda setup-windows ## make wheels, source archive, hashes, SBOMs and provenance, and check them all: PYTHONS="3.11 3.12"
 release-pins: ## write the versions and hashes of what builds a release anew
 wheel: setup-cross setup-cuda ## make wheels for x86-64 and ARM of 64 and 32 bits (on ARM only its own), for glibc 2.28 and newer, in dist/
@@ -52,7 +53,7 @@ zoo: setup-hosts build ## convert the models of larq_zoo, checked against Keras;
 
 ##@ Keep house
 
-setup: setup-hosts setup-torch setup-fuzzer setup-browser setup-speech setup-micro setup-emulators setup-cross setup-cuda setup-ray setup-windows ## install all that building and testing need (quick when all is in place)
+setup: setup-hosts setup-torch setup-fuzzer setup-browser setup-web setup-speech setup-micro setup-emulators setup-cross setup-cuda setup-ray setup-windows ## install all that building and testing need (quick when all is in place)
 peers: ## install the engines that `make bench` compares with
 setup-cuda: ## install NVIDIA's compiler (280 MB): then `make build` makes the kernels for GPUs as well
 clean: ## remove what was built; environments, demo/, and what you copied or measured elsewhere stay
@@ -60,7 +61,7 @@ help: ## list the targets
 
 # ---- How -----------------------------------------------------------------------------------------
 
-setup-base setup-keras setup-hosts setup-torch setup-fuzzer setup-browser setup-speech setup-micro setup-emulators setup-cross setup-cuda setup-ray setup-docs setup-windows:
+setup-base setup-keras setup-hosts setup-torch setup-fuzzer setup-browser setup-web setup-speech setup-micro setup-emulators setup-cross setup-cuda setup-ray setup-docs setup-windows:
 	@tools/setup.sh $(@:setup-%=%)
 
 peers:
@@ -71,6 +72,9 @@ demo:
 
 build:
 	@tools/build_library.sh larq_engine $(BAZEL_FLAGS)
+
+web:
+	@tools/build_web.sh $(BAZEL_FLAGS)
 
 wheel:
 	@tools/make_wheels.sh manylinux_2_28_aarch64 \

@@ -293,6 +293,17 @@ STAGES = (
         environment={"LARQ_ENGINE_REQUIRE_BROWSER": "1"},
     ),
     Stage(
+        "web",
+        "the package for browsers and Node, in Node and in headless Chromium",
+        (BUILD, ["tools/test_web.sh"]),
+        (
+            *(BUILD_RULES, KERNELS, PLUG_IN, r"web/", r"tests/web/", r"tests/[^/]*\.py$"),
+            *(r"tests/(converter|corpus|interop)/", r"tools/(build|test)_web\.sh$"),
+            r"docs/browser\.md$",
+        ),
+        setup="web",
+    ),
+    Stage(
         "micro",
         "models exported as C, and examples that train some, on emulated microcontrollers",
         (BUILD, [*PYTEST, MICRO]),

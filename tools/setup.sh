@@ -7,6 +7,7 @@
 #   tools/setup.sh torch      base; PyTorch, litert-torch, Brevitas, JAX and Keras in .venv-torch (for the tests)
 #   tools/setup.sh fuzzer     base; clang and libFuzzer
 #   tools/setup.sh browser    base; Chromium, for the tests of the report's page
+#   tools/setup.sh web        browser; emscripten, and npm's packages for the tests in web/node_modules
 #   tools/setup.sh speech     base; espeak-ng, which speaks what an example learns, for its tests
 #   tools/setup.sh micro      base; compilers for microcontrollers, the QEMU that emulates boards, and PlatformIO in .venv-platformio
 #   tools/setup.sh emulators  base; the QEMU that shows this machine as an older one
@@ -82,6 +83,11 @@ missing_fuzzer() {
 
 missing_browser() {
   command -v chromium >/dev/null || command -v google-chrome >/dev/null || echo chromium
+}
+
+missing_web() {
+  command -v em++ >/dev/null || echo emscripten
+  [[ -d /usr/share/nodejs/acorn ]] || echo node-acorn
 }
 
 missing_speech() {
@@ -192,6 +198,20 @@ fuzzer() {
 browser() {
   base
   install_packages missing_browser
+}
+
+web() {
+  browser
+  install_packages missing_web
+  local inputs=(web/package.json web/package-lock.json)
+  if done_before web/node_modules/.setup-web "${inputs[@]}"; then return; fi
+  # Debian 12's own is 18, and has no npm.
+  { node -e 'process.exit(parseInt(process.versions.node) < 20)' && npm --version; } \
+    >/dev/null 2>&1 ||
+    fail "Node 20 or newer and npm are needed, got $(node --version 2>&1 || true); install them"
+  say "web/node_modules: installing what the package's tests need (90 MB)"
+  quietly npm --prefix web ci
+  fingerprint "${inputs[@]}" >web/node_modules/.setup-web
 }
 
 speech() {
@@ -467,6 +487,6 @@ arm64() {
 }
 
 case ${1:-} in
-  base | keras | hosts | torch | fuzzer | browser | speech | micro | emulators | cuda | ray | docs | peers | cross | zig | windows | arm64) "$1" ;;
-  *) fail "expected base, keras, hosts, torch, fuzzer, browser, speech, micro, emulators, cuda, ray, docs, peers, cross, zig, windows or arm64, got '${1:-}'" ;;
+  base | keras | hosts | torch | fuzzer | browser | web | speech | micro | emulators | cuda | ray | docs | peers | cross | zig | windows | arm64) "$1" ;;
+  *) fail "expected base, keras, hosts, torch, fuzzer, browser, web, speech, micro, emulators, cuda, ray, docs, peers, cross, zig, windows or arm64, got '${1:-}'" ;;
 esac

@@ -139,8 +139,8 @@ export interface ImageOptions {
   /** The type of the tensor; float32 by default. */
   dtype?: "float32" | "uint8" | "int8";
   /**
-   * How an image of another form is fitted: "cover" (the default) cuts off what stands out, "contain"
-   * adds black, "fill" stretches it.
+   * How an image of another form is fitted: "cover" (the default) cuts off what stands out,
+   * "contain" adds black, "fill" stretches it.
    */
   fit?: "cover" | "contain" | "fill";
 }

@@ -203,7 +203,7 @@ export class Engine {
 
   /** @param {string} name */
   #json(name) {
-    for (let size = FIRST_JSON_BYTES; ; ) {
+    for (let size = FIRST_JSON_BYTES; ;) {
       const place = this.#take(size, "a description of the model");
       try {
         const needed = this.#call(`larq_engine_model_${name}`, this.#model, place, size) >>> 0;

@@ -102,8 +102,8 @@ function sizeOf(source) {
     source?.videoHeight ?? source?.naturalHeight ?? source?.displayHeight ?? source?.height;
   if (!(width > 0 && height > 0)) {
     throw new Error(
-      "imageTensor: expected an image, a video or a canvas with pixels, got one without; wait until " +
-        "it is loaded (image.decode(), the video's event loadeddata)",
+      "imageTensor: expected an image, a video or a canvas with pixels, got one without; wait " +
+        "until it is loaded (image.decode(), the video's event loadeddata)",
     );
   }
   return { width, height };

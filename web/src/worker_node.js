@@ -5,4 +5,7 @@ import { parentPort } from "node:worker_threads";
 import { serve } from "./serve.js";
 
 const port = /** @type {import("node:worker_threads").MessagePort} */ (parentPort);
-port.on("message", serve((message, transfer) => port.postMessage(message, transfer)));
+port.on(
+  "message",
+  serve((message, transfer) => port.postMessage(message, transfer)),
+);

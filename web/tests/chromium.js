@@ -26,7 +26,9 @@ export async function serve(folders, headers = {}) {
     const { pathname } = new URL(request.url, "http://127.0.0.1");
     const [, name, ...rest] = normalize(pathname).split("/");
     if (pathname === "/") {
-      return response.writeHead(200, { "Content-Type": "text/html", ...headers }).end("<!doctype html>");
+      return response
+        .writeHead(200, { "Content-Type": "text/html", ...headers })
+        .end("<!doctype html>");
     }
     const path = join(folders[name] ?? "/nothing", ...rest);
     if (!existsSync(path) || !statSync(path).isFile()) return response.writeHead(404).end();

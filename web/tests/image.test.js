@@ -74,7 +74,9 @@ test("wrong options are refused by name", () => {
     assert.throws(() => imageTensor(two, options), { message });
   }
   for (const source of [null, {}, { width: 0, height: 0 }]) {
-    assert.throws(() => imageTensor(source), { message: /with pixels, got one without; wait until/ });
+    assert.throws(() => imageTensor(source), {
+      message: /with pixels, got one without; wait until/,
+    });
   }
 });
 

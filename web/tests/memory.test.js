@@ -59,7 +59,7 @@ test("models that were closed are freed", async (context) => {
 });
 
 for (const worker of [true, false]) {
-  test(`more memory than there can be is an error, ${worker ? "in a worker" : "here"}`, async () => {
+  test(`too much memory is an error, ${worker ? "in a worker" : "here"}`, async () => {
     const model = await load(bytesOf(caseOf("open image").model), { worker });
     for (const size of [14_000, 30_000, 2 ** 30]) {
       await assert.rejects(model.resize([[1, size, size, 2]]), {
@@ -68,10 +68,7 @@ for (const worker of [true, false]) {
       });
     }
     await model.resize([[1, 3, 3, 2]]);
-    assert.deepEqual(
-      await model.predict(new Float32Array(18).fill(1)),
-      Float32Array.of(18),
-    );
+    assert.deepEqual(await model.predict(new Float32Array(18).fill(1)), Float32Array.of(18));
     model.close();
   });
 }

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after, before } from "node:test";
@@ -65,9 +65,10 @@ test("types are strict, in a project that has the package and in the package", (
 });
 
 test("Node finds it by its name", () => {
+  const bytes = JSON.stringify([...bytesOf(caseOf("open batch").model)]);
   const program = `
     import { load } from "larq-engine";
-    const model = await load(Uint8Array.from(${JSON.stringify([...bytesOf(caseOf("open batch").model)])}));
+    const model = await load(Uint8Array.from(${bytes}));
     console.log((await model.predict(Float32Array.of(1, 2))).join());`;
   const flags = ["--input-type=module", "--eval", program];
   const text = execFileSync(process.execPath, flags, { cwd: project, encoding: "utf8" });
@@ -80,10 +81,9 @@ test("Vite bundles it, and the page computes under a strict policy", async () =>
   await build({ ...vite, build: { assetsInlineLimit: 0 } });
   const built = readdirSync(join(project, "dist", "assets"));
   assert.equal(built.filter((name) => name.endsWith(".wasm")).length, 1, built.join());
-  mkdirSync(join(project, "dist", "models"));
   cpSync(
     join(process.env.LARQ_ENGINE_WEB_CASES, caseOf("open batch").model),
-    join(project, "dist", "models", "model.tflite"),
+    join(project, "dist", "model.tflite"),
   );
   const headers = { "Content-Security-Policy": STRICT };
   const server = await preview({ ...vite, preview: { host: "127.0.0.1", port: 0, headers } });
@@ -92,11 +92,17 @@ test("Vite bundles it, and the page computes under a strict policy", async () =>
     const origin = `http://127.0.0.1:${server.httpServer.address().port}`;
     const { page, requests, complaints } = await open(browser, `${origin}/`);
     for (const worker of [true, false]) {
-      const y = await page.evaluate((worker) => globalThis.run("/models/model.tflite", worker), worker);
+      const y = await page.evaluate((worker) => globalThis.run("/model.tflite", worker), worker);
       assert.deepEqual(y, [2.5, -0.25]);
     }
-    assert.deepEqual(complaints.filter((text) => !text.includes("favicon")), []);
-    assert.deepEqual(requests.filter((address) => !address.startsWith(`${origin}/`)), []);
+    assert.deepEqual(
+      complaints.filter((text) => !text.includes("favicon")),
+      [],
+    );
+    assert.deepEqual(
+      requests.filter((address) => !address.startsWith(`${origin}/`)),
+      [],
+    );
     assert.ok(requests.some((address) => address.endsWith(".wasm")));
   } finally {
     await browser.close();

@@ -6,8 +6,7 @@ import test from "node:test";
 import { load } from "../src/node.js";
 import { bytesOf, casesOf, dataOf, MODELS } from "./cases.js";
 
-const bytes = ({ buffer, byteOffset, byteLength }) =>
-  Buffer.from(buffer, byteOffset, byteLength);
+const bytes = ({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength);
 
 async function compare(row, model) {
   const expected = row.outputs.map(dataOf);
@@ -20,9 +19,7 @@ async function compare(row, model) {
     assert.equal(output.length, expected[number].length, name);
     if (!bytes(output).equals(bytes(expected[number]))) {
       const place = output.findIndex((value, index) => !Object.is(value, expected[number][index]));
-      assert.fail(
-        `${name}: expected ${expected[number][place]} at ${place}, got ${output[place]}`,
-      );
+      assert.fail(`${name}: expected ${expected[number][place]} at ${place}, got ${output[place]}`);
     }
   });
 }
