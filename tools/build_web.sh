@@ -6,8 +6,13 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-tools/run_bazel.sh build --config=wasm "$@" //web:larq_engine.wasm
+# A running process may read the old file, so copy never overwrites it.
+copy() { install -m 644 "bazel-bin/web/$1.wasm" "web/wasm/$2.wasm"; }
+
 mkdir -p web/wasm
-# A running process may read the old file, so it is never overwritten.
-install -m 644 bazel-bin/web/larq_engine.wasm web/wasm/larq_engine.wasm
+tools/run_bazel.sh build --config=wasm "$@" //web:larq_engine.wasm //web:larq_engine_threads.wasm
+copy larq_engine larq_engine
+copy larq_engine_threads larq_engine_threads
+tools/run_bazel.sh build --config=wasm_plain "$@" //web:larq_engine.wasm
+copy larq_engine larq_engine_plain
 install -m 644 LICENSE web/LICENSE

@@ -74,6 +74,11 @@ export interface Progress {
 
 export interface LoadOptions {
   /**
+   * The number of threads that compute; 1 by default. Pages must be cross-origin isolated for
+   * more.
+   */
+  threads?: number;
+  /**
    * Whether the model runs in a worker of its own, so that the page can be used meanwhile; true by
    * default. If false, it runs in the thread that calls.
    */

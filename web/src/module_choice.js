@@ -16,15 +16,18 @@ const compiled = new Map();
 
 /**
  * Returns the engine's module.
+ * @param {boolean} hasThreads
  * @param {(address: URL) => Promise<WebAssembly.Module>} compile
  */
-export function engineModule(compile) {
+export function engineModule(hasThreads, compile) {
   if (!WebAssembly.validate(WITH_SIMD)) {
     throw new Error(
       "larq-engine: expected a browser whose WebAssembly has SIMD, got one without; update it",
     );
   }
-  const address = new URL("../wasm/larq_engine.wasm", import.meta.url);
+  const address = hasThreads
+    ? new URL("../wasm/larq_engine_threads.wasm", import.meta.url)
+    : new URL("../wasm/larq_engine.wasm", import.meta.url);
   const known = compiled.get(address.href);
   if (known) return known;
   const made = compile(address).catch((error) => {

@@ -2,27 +2,8 @@
 
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { Worker } from "node:worker_threads";
 
 import { download } from "./download.js";
-
-/** Starts a worker. */
-export function startThread() {
-  // The flags of the program, such as one that says what its text is, are not for the worker.
-  const worker = new Worker(new URL("./worker_node.js", import.meta.url), { execArgv: [] });
-  return {
-    post: (/** @type {any} */ message, /** @type {ArrayBuffer[]} */ transfer) =>
-      worker.postMessage(message, transfer),
-    onMessage: (/** @type {(message: any) => void} */ handle) => worker.on("message", handle),
-    onFailure(/** @type {(reason: string) => void} */ handle) {
-      worker.on("error", (/** @type {Error} */ error) => handle(error.message));
-      worker.on("exit", (/** @type {number} */ status) => handle(`status ${status}`));
-    },
-    end: () => worker.terminate(),
-    // A program ends although it leaves a model open, but not while it waits for a result.
-    keepAlive: (/** @type {boolean} */ isBusy) => (isBusy ? worker.ref() : worker.unref()),
-  };
-}
 
 /** @param {URL} address */
 export async function compile(address) {
@@ -43,3 +24,5 @@ export async function readModel(place, signal, onProgress) {
   onProgress?.({ loaded: bytes.length, total: bytes.length });
   return bytes;
 }
+
+export { startHelper, startModel } from "./node_workers.js";

@@ -7,6 +7,12 @@ import { Session } from "./session.js";
 export class Server {
   /** @type {Session | undefined} */
   #session;
+  #startHelper;
+
+  /** @param {() => import("./runners.js").Thread} startHelper Starts a worker for a thread. */
+  constructor(startHelper) {
+    this.#startHelper = startHelper;
+  }
 
   /**
    * Returns the result of an action, or an error as plain values, which pass between threads.
@@ -31,8 +37,7 @@ export class Server {
    */
   async #perform(action, args) {
     if (action === "open") {
-      const [module, content, signature] = args;
-      const session = await Session.open(module, content, signature);
+      const session = await Session.open({ ...args[0], startHelper: this.#startHelper });
       this.#session = session;
       return { inputs: session.inputs, outputs: session.outputs };
     }

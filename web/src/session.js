@@ -33,20 +33,19 @@ export class Session {
 
   /**
    * Opens a model and allocates its tensors for the sizes that the file declares.
-   * @param {WebAssembly.Module} module
-   * @param {Uint8Array} content
-   * @param {string | undefined} signature
+   * @param {import("./engine.js").Opening} opening
    */
-  static async open(module, content, signature) {
-    const first = await Engine.open(module, content, signature);
+  static async open(opening) {
+    const first = await Engine.open(opening);
     try {
       first.allocate();
-      return new Session(first, signature);
+      return new Session(first, opening.signature);
     } catch (error) {
+      first.end();
       if (error instanceof Trap) throw error;
-      const larger = await openLarger(first.inputs(), module, content, signature);
+      const larger = await openLarger(first.inputs(), opening);
       if (!larger) throw error;
-      return new Session(larger, signature);
+      return new Session(larger, opening.signature);
     }
   }
 
@@ -226,15 +225,13 @@ export class Session {
  * Opens with larger sizes where the file leaves more than the batch open: such a size is 1 at
  * first, and a window may not fit an image of 1x1. Returns undefined if none helps.
  * @param {import("./engine.js").Tensor[]} inputs
- * @param {WebAssembly.Module} module
- * @param {Uint8Array} content
- * @param {string | undefined} signature
+ * @param {import("./engine.js").Opening} opening
  */
-async function openLarger(inputs, module, content, signature) {
+async function openLarger(inputs, opening) {
   const isOpen = inputs.map(({ openDims }) => openDims.slice(1).includes(-1));
   if (!isOpen.includes(true)) return undefined;
   for (let size = 2; size <= 1 << DOUBLINGS; size *= 2) {
-    const engine = await Engine.open(module, content, signature);
+    const engine = await Engine.open(opening);
     try {
       inputs.forEach(({ openDims }, input) => {
         if (!isOpen[input]) return;
@@ -244,6 +241,7 @@ async function openLarger(inputs, module, content, signature) {
       engine.allocate();
       return engine;
     } catch (error) {
+      engine.end();
       if (error instanceof Trap) throw error;
     }
   }

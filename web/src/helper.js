@@ -1,0 +1,5 @@
+/** A thread of a model in browsers. */
+
+import { help } from "./help.js";
+
+globalThis.addEventListener("message", ({ data }) => help(data, () => globalThis.postMessage("")));

@@ -1,0 +1,51 @@
+/** Threads for an instance of the engine: workers that share its memory and wait in it for work. */
+
+/** Pages of 64 KB, as the module was linked: see wasm_module in larq_engine/build_defs.bzl. */
+const FIRST_PAGES = 256;
+const MOST_PAGES = 32768;
+
+const STACK_BYTES = 1 << 20;
+const STACK_ALIGNMENT = 16;
+
+/** Returns memory that workers can share. */
+export const sharedMemory = () =>
+  new WebAssembly.Memory({ initial: FIRST_PAGES, maximum: MOST_PAGES, shared: true });
+
+/**
+ * Starts workers for an instance, and returns them when all of them are ready.
+ * @param {number} count
+ * @param {() => import("./runners.js").Thread} startHelper
+ * @param {object} instance
+ * @param {WebAssembly.Module} instance.module
+ * @param {WebAssembly.Memory} instance.memory
+ * @param {any} instance.functions
+ * @param {(size: number, what: string) => number} instance.take Takes memory.
+ */
+export function startThreads(count, startHelper, { module, memory, functions, take }) {
+  const start = async () => {
+    const worker = functions.larq_engine_add_worker();
+    const alignment = functions.__tls_align.value;
+    const tls = take(functions.__tls_size.value + alignment, "a thread's variables");
+    const message = {
+      ...{ module, memory, worker },
+      // The stack grows down from its end.
+      stack: roundDown(take(STACK_BYTES, "a thread's stack") + STACK_BYTES, STACK_ALIGNMENT),
+      tls: roundDown(tls + alignment - 1, alignment),
+    };
+    const helper = startHelper();
+    await new Promise((resolve, reject) => {
+      helper.onMessage(resolve);
+      helper.onFailure((reason) =>
+        reject(new Error(`expected ${count} more threads to start, but one ended (${reason})`)),
+      );
+      helper.post(message, []);
+    });
+    // It does not keep a program alive whose model nobody uses.
+    helper.keepAlive(false);
+    return helper;
+  };
+  return Promise.all(Array.from({ length: count }, start));
+}
+
+/** @param {number} place @param {number} alignment */
+const roundDown = (place, alignment) => place - (place % alignment);
