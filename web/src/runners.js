@@ -111,6 +111,7 @@ export class LocalRunner {
   close(reason) {
     this.#closed = reason;
     this.#last = this.#last.then(() => {
+      this.#server.end();
       this.#server = new Server(this.#startHelper);
     });
   }

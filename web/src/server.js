@@ -14,6 +14,11 @@ export class Server {
     this.#startHelper = startHelper;
   }
 
+  /** Ends the model's threads; a worker's threads end with it. */
+  end() {
+    this.#session?.end();
+  }
+
   /**
    * Returns the result of an action, or an error as plain values, which pass between threads.
    * @param {string} action
@@ -24,7 +29,10 @@ export class Server {
       return { result: await this.#perform(action, args) };
     } catch (error) {
       // After a trap nothing is known of the memory; nothing else uses the instance.
-      if (error instanceof Trap) this.#session = undefined;
+      if (error instanceof Trap) {
+        this.end();
+        this.#session = undefined;
+      }
       const message = error instanceof Error ? error.message : String(error);
       return { error: { message, isFatal: error instanceof Trap } };
     }

@@ -67,6 +67,11 @@ export class Session {
     this.#isFlexible = this.inputs.every(({ info }) => info.shape[0] === -1);
   }
 
+  /** Ends the model's threads. */
+  end() {
+    this.#engine.end();
+  }
+
   /**
    * Gives the inputs other sizes, which are then the declared ones.
    * @param {number[][]} sizes

@@ -94,7 +94,7 @@ test("a trap closes the model", async (context) => {
 const loadIn = (script) =>
   loader({
     ...system,
-    startThread() {
+    startModel() {
       const worker = new Worker(script, { eval: true });
       return {
         post: (message, transfer) => worker.postMessage(message, transfer),

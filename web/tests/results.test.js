@@ -24,12 +24,16 @@ async function compare(row, model) {
   });
 }
 
-for (const worker of [false, true]) {
-  const cases = worker ? casesOf("interop", "interfaces") : casesOf(...MODELS);
-  for (const row of cases) {
-    test(`${row.title}, ${worker ? "in a worker" : "here"}`, async () => {
+const ways = [
+  { title: "here", options: { worker: false }, groups: MODELS },
+  { title: "in a worker", options: {}, groups: ["interop", "interfaces"] },
+  { title: "in three threads", options: { threads: 3 }, groups: MODELS },
+];
+for (const { title, options, groups } of ways) {
+  for (const row of casesOf(...groups)) {
+    test(`${row.title}, ${title}`, async () => {
       assert.equal(row.refusal, "");
-      const model = await load(bytesOf(row.model), { worker });
+      const model = await load(bytesOf(row.model), options);
       try {
         for (const side of ["inputs", "outputs"]) {
           const wanted = row[side].map(({ data, ...info }) => info);

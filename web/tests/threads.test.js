@@ -1,0 +1,126 @@
+/** Threads: what they may be asked for, and how they end. Results are in results.test.js. */
+
+import assert from "node:assert/strict";
+import test, { after, before } from "node:test";
+import { fileURLToPath } from "node:url";
+
+import { loader } from "../src/loading.js";
+import { load } from "../src/node.js";
+import * as system from "../src/node_system.js";
+import { bytesOf, caseOf, dataOf, FOLDER } from "./cases.js";
+import { launch, open, serve, STRICT } from "./chromium.js";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const ISOLATED = {
+  "Content-Security-Policy": STRICT,
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Embedder-Policy": "require-corp",
+};
+const { model: file, inputs, outputs } = caseOf("relu_3x3.float");
+const content = bytesOf(file);
+const [x, y] = [dataOf(inputs[0]), dataOf(outputs[0])];
+
+let browser;
+before(async () => {
+  browser = await launch();
+});
+after(() => browser.close());
+
+test("a number of threads that makes no sense is refused", async () => {
+  for (const threads of [0, -1, 1.5, 65, "2", null]) {
+    await assert.rejects(load(content, { threads }), {
+      message: `threads: expected 1 to 64, got ${threads}`,
+    });
+  }
+});
+
+test("threads run again and again, and end with the model", async () => {
+  /** @type {import("../src/runners.js").Thread[]} */
+  const helpers = [];
+  const counting = loader({
+    ...system,
+    startHelper() {
+      helpers.push(system.startHelper());
+      return helpers.at(-1);
+    },
+  });
+  const model = await counting(content, { threads: 4, worker: false });
+  assert.equal(helpers.length, 3);
+  for (let run = 0; run < 50; ++run) assert.deepEqual(await model.predict(x), y);
+  const ended = helpers.map((helper) => new Promise((resolve) => helper.onFailure(resolve)));
+  model.close();
+  await Promise.all(ended);
+});
+
+test("threads end if the model cannot be opened", async () => {
+  const ended = [];
+  const counting = loader({
+    ...system,
+    startHelper() {
+      const helper = system.startHelper();
+      ended.push(new Promise((resolve) => helper.onFailure(resolve)));
+      return helper;
+    },
+  });
+  const opening = counting(content.slice(0, 200), { threads: 3, worker: false });
+  await assert.rejects(opening, { message: /^model \(200 bytes\): / });
+  assert.equal(ended.length, 2);
+  await Promise.all(ended);
+});
+
+test("a thread that ends before it is ready is an error", async () => {
+  const failing = loader({
+    ...system,
+    startHelper: () => ({
+      post() {},
+      onMessage() {},
+      onFailure: (handle) => queueMicrotask(() => handle("no script")),
+      end() {},
+      keepAlive() {},
+    }),
+  });
+  await assert.rejects(failing(content, { threads: 2, worker: false }), {
+    message: /expected 1 more threads to start, but one ended \(no script\)$/,
+  });
+});
+
+test("a page that is isolated has threads, and gets the native results", async () => {
+  const server = await serve({ web: ROOT, cases: FOLDER }, ISOLATED);
+  const { page, complaints } = await open(browser, server.origin);
+  const results = await page.evaluate(
+    async ([address, values]) => {
+      const { load } = await import("/web/src/index.js");
+      const model = await load(address, { threads: 2 });
+      const input = Float32Array.from(values);
+      const results = [];
+      for (let run = 0; run < 20; ++run) results.push([...(await model.predict(input))]);
+      const waiting = model.predict(input);
+      model.close();
+      results.push(await waiting.catch(({ message }) => message));
+      const here = load(address, { threads: 2, worker: false });
+      results.push(await here.catch(({ message }) => message));
+      return results;
+    },
+    [`/cases/${file}`, [...x]],
+  );
+  const [closed, here] = results.splice(-2);
+  assert.equal(results.length, 20);
+  for (const result of results) assert.deepEqual(result, [...y]);
+  assert.match(closed, /expected the model to stay open until the result was there/);
+  assert.match(here, /^threads: expected 1 with worker: false, got 2: a page's own thread/);
+  assert.deepEqual(complaints, []);
+  await page.close();
+  server.close();
+});
+
+test("a page that is not isolated is told which headers it lacks", async () => {
+  const server = await serve({ web: ROOT, cases: FOLDER });
+  const { page } = await open(browser, server.origin);
+  const message = await page.evaluate(async (address) => {
+    const { load } = await import("/web/src/index.js");
+    return load(address, { threads: 2 }).catch(({ message }) => message);
+  }, `/cases/${file}`);
+  assert.match(message, /^threads: expected 1 on a page that is not cross-origin isolated, got 2;/);
+  await page.close();
+  server.close();
+});
