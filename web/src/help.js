@@ -9,7 +9,10 @@ import { systemOf } from "./wasi.js";
  */
 export async function help({ module, memory, worker, stack, tls }, ready) {
   const system = systemOf(() => memory, memory);
-  const instance = await WebAssembly.instantiate(/** @type {WebAssembly.Module} */ (module), system);
+  const instance = await WebAssembly.instantiate(
+    /** @type {WebAssembly.Module} */ (module),
+    system,
+  );
   const functions = /** @type {any} */ (instance.exports);
   functions.__stack_pointer.value = stack;
   functions.__wasm_init_tls(tls);

@@ -20,14 +20,7 @@ const compiled = new Map();
  * @param {(address: URL) => Promise<WebAssembly.Module>} compile
  */
 export function engineModule(hasThreads, compile) {
-  if (!WebAssembly.validate(WITH_SIMD)) {
-    throw new Error(
-      "larq-engine: expected a browser whose WebAssembly has SIMD, got one without; update it",
-    );
-  }
-  const address = hasThreads
-    ? new URL("../wasm/larq_engine_threads.wasm", import.meta.url)
-    : new URL("../wasm/larq_engine.wasm", import.meta.url);
+  const address = addressFor(hasThreads);
   const known = compiled.get(address.href);
   if (known) return known;
   const made = compile(address).catch((error) => {
@@ -37,4 +30,23 @@ export function engineModule(hasThreads, compile) {
   });
   compiled.set(address.href, made);
   return made;
+}
+
+/**
+ * Returns the address of the module that this browser runs fastest.
+ * @param {boolean} hasThreads
+ */
+function addressFor(hasThreads) {
+  // Bundlers look for this form.
+  if (WebAssembly.validate(WITH_SIMD)) {
+    return hasThreads
+      ? new URL("../wasm/larq_engine_threads.wasm", import.meta.url)
+      : new URL("../wasm/larq_engine.wasm", import.meta.url);
+  }
+  if (hasThreads) {
+    throw new Error(
+      "threads: expected 1 in a browser whose WebAssembly has no SIMD, got more; leave it at 1",
+    );
+  }
+  return new URL("../wasm/larq_engine_plain.wasm", import.meta.url);
 }

@@ -28,10 +28,12 @@ const ways = [
   { title: "here", options: { worker: false }, groups: MODELS },
   { title: "in a worker", options: {}, groups: ["interop", "interfaces"] },
   { title: "in three threads", options: { threads: 3 }, groups: MODELS },
+  { title: "without SIMD", options: { worker: false }, groups: MODELS, validate: () => false },
 ];
-for (const { title, options, groups } of ways) {
+for (const { title, options, groups, validate = WebAssembly.validate } of ways) {
   for (const row of casesOf(...groups)) {
-    test(`${row.title}, ${title}`, async () => {
+    test(`${row.title}, ${title}`, async (context) => {
+      context.mock.method(WebAssembly, "validate", validate);
       assert.equal(row.refusal, "");
       const model = await load(bytesOf(row.model), options);
       try {

@@ -8,14 +8,9 @@ import { loader } from "../src/loading.js";
 import { load } from "../src/node.js";
 import * as system from "../src/node_system.js";
 import { bytesOf, caseOf, dataOf, FOLDER } from "./cases.js";
-import { launch, open, serve, STRICT } from "./chromium.js";
+import { ISOLATED, launch, open, serve, STRICT } from "./chromium.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const ISOLATED = {
-  "Content-Security-Policy": STRICT,
-  "Cross-Origin-Opener-Policy": "same-origin",
-  "Cross-Origin-Embedder-Policy": "require-corp",
-};
 const { model: file, inputs, outputs } = caseOf("relu_3x3.float");
 const content = bytesOf(file);
 const [x, y] = [dataOf(inputs[0]), dataOf(outputs[0])];
@@ -32,6 +27,14 @@ test("a number of threads that makes no sense is refused", async () => {
       message: `threads: expected 1 to 64, got ${threads}`,
     });
   }
+});
+
+test("a browser without SIMD has no threads", async (context) => {
+  context.mock.method(WebAssembly, "validate", () => false);
+  await assert.rejects(load(content, { threads: 2 }), {
+    message:
+      "threads: expected 1 in a browser whose WebAssembly has no SIMD, got more; leave it at 1",
+  });
 });
 
 test("threads run again and again, and end with the model", async () => {
@@ -85,7 +88,10 @@ test("a thread that ends before it is ready is an error", async () => {
 });
 
 test("a page that is isolated has threads, and gets the native results", async () => {
-  const server = await serve({ web: ROOT, cases: FOLDER }, ISOLATED);
+  const server = await serve(
+    { web: ROOT, cases: FOLDER },
+    { "Content-Security-Policy": STRICT, ...ISOLATED },
+  );
   const { page, complaints } = await open(browser, server.origin);
   const results = await page.evaluate(
     async ([address, values]) => {
