@@ -206,7 +206,7 @@ web() {
   local inputs=(web/package.json web/package-lock.json)
   if done_before web/node_modules/.setup-web "${inputs[@]}"; then return; fi
   # Debian 12's own is 18, and has no npm.
-  { node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' && npm --version; } \
+  { node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' && npm --version; } \
     >/dev/null 2>&1 ||
     fail "Node 20 or newer and npm are needed, got $(node --version 2>&1 || true); install them"
   say "web/node_modules: installing what the package's tests need (90 MB)"
