@@ -82,7 +82,7 @@ def test_no_stage_is_lost():
         *("arm32", "arm64", "arm64-cpus", "arm64-wheel", "asan", "browser", "clang-tidy", "cpp"),
         *("cuda", "fake-gpu", "fuzz", "fuzz-files", "keras-backends", "lint", "micro", "older-x86"),
         *("plug-in-asan", "plug-in-tsan", "python", "ray", "tensorflow", "tflite-runtime"),
-        *("torch", "tsan", "windows"),
+        *("torch", "tsan", "web", "windows"),
     ]
 
 
