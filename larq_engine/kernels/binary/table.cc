@@ -139,28 +139,18 @@ constexpr BgemmRow kBgemmRows[] = {
      .fn = BgemmI32_32x32x32Sme2},
 #endif
 #if defined(__wasm_simd128__)
+    // V8 on a Zen 3: 2.5 times the portable row, in units of the latter.
     {.name = "bgemm_i32_8x16x32_simd128",
      .isa = Isa::kSimd128,
      .mr = 8,
      .nr = 16,
      .kr_bits = 32,
      .mr_step = 2,
-     .macs_per_cycle = 100,
-     .cycles_per_tile = 100,
+     .macs_per_cycle = 45,
+     .cycles_per_tile = 200,
      .cycles_per_run = 3,
      .rhs = RhsForm::kNibbles,
      .fn = BgemmI32_8x16x32Simd128},
-    {.name = "bgemm_i32_2x16x32_simd128",
-     .isa = Isa::kSimd128,
-     .mr = 2,
-     .nr = 16,
-     .kr_bits = 32,
-     .mr_step = 2,
-     .macs_per_cycle = 50,
-     .cycles_per_tile = 100,
-     .cycles_per_run = 3,
-     .rhs = RhsForm::kBytes,
-     .fn = BgemmI32_2x16x32Simd128},
 #endif
 };
 

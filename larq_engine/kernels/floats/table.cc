@@ -48,7 +48,7 @@ constexpr FloatRow kFloatRows[] = {
     {.name = "floats_2x16_simd128",
      .isa = Isa::kSimd128,
      .nr = 16,
-     .macs_per_cycle = 1,
+     .macs_per_cycle = 0.5,
      .of_pixels = FloatPixels16Simd128,
      .of_channels = FloatChannelsSimd128},
 #endif

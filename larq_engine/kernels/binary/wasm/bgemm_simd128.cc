@@ -1,3 +1,7 @@
+// GMAC/s of V8 on a Zen 3 beside other work, at 3x3 taps of 64, 128, 256 and 512 channels:
+//   portable  54  62  71  97
+//   look-up  170 184 191 192
+//   look-up  139 112 115 113   in whole bytes (ByteFilters), by tiles of two pixels
 #include "larq_engine/kernels/binary/wasm/bgemm_simd128.h"
 
 #include <wasm_simd128.h>
@@ -83,7 +87,5 @@ struct Simd128 {
 void BgemmI32_8x16x32Simd128(const BgemmArgs& args) {
   BgemmLookUp<Simd128, NibbleFilters, 8>(args);
 }
-
-void BgemmI32_2x16x32Simd128(const BgemmArgs& args) { BgemmLookUp<Simd128, ByteFilters, 2>(args); }
 
 }  // namespace larq_engine

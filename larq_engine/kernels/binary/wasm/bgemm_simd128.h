@@ -1,4 +1,4 @@
-// The rows of table.cc for WebAssembly with vectors.
+// The row of table.cc for WebAssembly with vectors.
 #ifndef LARQ_ENGINE_KERNELS_BINARY_WASM_BGEMM_SIMD128_H_
 #define LARQ_ENGINE_KERNELS_BINARY_WASM_BGEMM_SIMD128_H_
 
@@ -7,7 +7,6 @@
 namespace larq_engine {
 
 void BgemmI32_8x16x32Simd128(const BgemmArgs& args);
-void BgemmI32_2x16x32Simd128(const BgemmArgs& args);
 
 }  // namespace larq_engine
 
