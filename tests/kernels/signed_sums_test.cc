@@ -3,6 +3,7 @@
 #include "larq_engine/kernels/signed_sums/signed_sums.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <vector>
 
