@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from larq_engine.profiling.profiler import profile
     from larq_engine.profiling.result import ProfileResult
     from larq_engine.reporting.api import report
+    from larq_engine.web_export.api import ExportedWeb, export_web
 
 __version__ = Path(__file__).with_name("version.txt").read_text(encoding="utf-8").strip()
 
@@ -48,6 +49,7 @@ _ON_DEMAND = {
     "ConversionReport": "converter.report",
     "ConvertedModel": "converter.converted_model",
     "ExportedC": "micro.api",
+    "ExportedWeb": "web_export.api",
     "ProfileResult": "profiling.result",
     "conversion_report": "converter.api",
     "convert_keras_model": "converter.api",
@@ -56,6 +58,7 @@ _ON_DEMAND = {
     "convert_tflite": "converter.api",
     "convert_torch": "converter.api",
     "export_c": "micro.api",
+    "export_web": "web_export.api",
     "export_weights": "converter.exported_weights",
     "modify_integer_quantized_model_io_type": "converter.io_types",
     "place": "placing.api",
@@ -69,6 +72,7 @@ __all__ = [
     "ConversionReport",
     "ConvertedModel",
     "ExportedC",
+    "ExportedWeb",
     "Interpreter",
     "ProfileResult",
     "__version__",
@@ -82,6 +86,7 @@ __all__ = [
     "delegate_path",
     "environment",
     "export_c",
+    "export_web",
     "export_weights",
     "load_delegate",
     "modify_integer_quantized_model_io_type",

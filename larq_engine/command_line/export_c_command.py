@@ -1,11 +1,10 @@
 """`larq-engine export-c` writes a .tflite file as C for microcontrollers."""
 
 import argparse
-import os
 from pathlib import Path
 from typing import Any
 
-from larq_engine.command_line.files import check_is_tflite
+from larq_engine.command_line.files import check_folder, check_is_tflite
 from larq_engine.python.text_table import printable
 
 
@@ -47,7 +46,7 @@ def _bytes(text: str) -> int:
 def _run(arguments: argparse.Namespace) -> None:
     model, output = arguments.model, arguments.output
     check_is_tflite(model)
-    _check_folder(output)
+    check_folder(output)
     from larq_engine.micro.api import export_c
 
     exported = export_c(model, prefix=arguments.prefix, arena=arguments.arena)
@@ -55,17 +54,3 @@ def _run(arguments: argparse.Namespace) -> None:
     print(exported.report)
     print()
     print(printable(f"{output}: {len(exported.files)} files; begin with {arguments.prefix}.h"))
-
-
-def _check_folder(folder: Path) -> None:
-    """Finds out before long work whether the folder can be written."""
-    above = Path(os.path.realpath(folder)).parent
-    problem = ""
-    if folder.exists() and not folder.is_dir():
-        problem = "a folder, got something else of that name; choose another name"
-    elif not above.is_dir():
-        problem = f"an existing folder above it, got '{above}'; make it first"
-    elif not os.access(folder if folder.exists() else above, os.W_OK):
-        problem = "a place to write in; choose another"
-    if problem:
-        raise ValueError(f"output '{folder}': expected {problem}")

@@ -95,3 +95,16 @@ def check_destination(what: str, path: Path, *others: Path) -> None:
         problem = "a file of its own, got the model or another output; choose another name"
     if problem:
         raise ValueError(f"{what} '{path}': expected {problem}")
+
+def check_folder(folder: Path) -> None:
+    """Raises ValueError, before long work, if a folder cannot be written."""
+    above = Path(os.path.realpath(folder)).parent
+    problem = ""
+    if folder.exists() and not folder.is_dir():
+        problem = "a folder, got something else of that name; choose another name"
+    elif not above.is_dir():
+        problem = f"an existing folder above it, got '{above}'; make it first"
+    elif not os.access(folder if folder.exists() else above, os.W_OK):
+        problem = "a place to write in; choose another"
+    if problem:
+        raise ValueError(f"output '{folder}': expected {problem}")

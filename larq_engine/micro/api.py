@@ -19,7 +19,7 @@ from larq_engine.micro.stack import stack_bytes
 from larq_engine.micro.strips import plan_in_strips
 from larq_engine.python.interpreter import Interpreter
 from larq_engine.python.model_file import ModelSource, read_model
-from larq_engine.python.whole_files import write_files
+from larq_engine.python.whole_files import write_folder
 
 _KERNELS = Path(__file__).with_name("c")
 _INCLUDE = re.compile(r'^#include "(le_\w+\.h)"$', re.MULTILINE)
@@ -72,14 +72,7 @@ class ExportedC:
                     f"folder '{path}': expected a folder for this export alone, got one with a "
                     f"{name} of another origin; choose a new folder"
                 )
-        is_new = not path.exists()
-        path.mkdir(exist_ok=True)
-        try:
-            write_files({path / name: content for name, content in self.files.items()})
-        except BaseException:
-            if is_new:
-                path.rmdir()
-            raise
+        write_folder(path, self.files)
 
     def __repr__(self) -> str:
         return (

@@ -77,6 +77,26 @@ def write_files(contents: Mapping[Path, bytes]) -> None:
                 temporary.unlink(missing_ok=True)
 
 
+def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Writes files by their paths in a folder, all or none; makes the folders that are missing.
+
+    Raises:
+        OSError: It fails; the error names the file. Folders that were made are gone again.
+    """
+    parents = {parent for name in files for parent in (folder / name).parents}
+    within = {parent for parent in parents if parent.is_relative_to(folder)}
+    made = [parent for parent in sorted(within) if not parent.exists()]
+    try:
+        for path in made:
+            path.mkdir()
+        write_files({folder / name: content for name, content in files.items()})
+    except BaseException:
+        for path in reversed(made):
+            with contextlib.suppress(OSError):
+                path.rmdir()
+        raise
+
+
 def is_stream(path: Path) -> bool:
     """Tells whether there is something that is neither a file nor a folder: a pipe or a device."""
     try:

@@ -1,0 +1,132 @@
+"""Exports a model as a folder with a page that runs it: `export_web`."""
+
+import html
+import json
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from larq_engine.python.interpreter import Interpreter
+from larq_engine.python.model_file import ModelSource, read_model
+from larq_engine.python.whole_files import write_folder
+from larq_engine.web_export.input_kind import choose_kind
+from larq_engine.web_export.page_files import needed_files, sent_bytes, shared_files
+
+# The page of an export has this; a page without it is somebody else's.
+_MARK = b'<meta name="generator" content="larq_engine">'
+
+
+@dataclass(frozen=True)
+class ExportedWeb:
+    """The files of a page that runs a model.
+
+    Attributes:
+        files: Content of each file by its path in the folder.
+        input_kind: What the page asks for: "image", "sound" or "numbers".
+        sent_bytes: The bytes that a server sends for all files if it compresses with gzip.
+    """
+
+    files: dict[str, bytes]
+    input_kind: str
+    sent_bytes: int
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Writes all files, or none; makes the folder if it is not there.
+
+        Raises:
+            ValueError: There is something in the folder that no export has written.
+            OSError: It fails; the error names the file.
+        """
+        path = Path(folder)
+        page = path / "index.html"
+        is_ours = page.is_file() and _MARK in page.read_bytes()
+        if path.is_dir() and any(path.iterdir()) and not is_ours:
+            raise ValueError(
+                f"folder '{path}': expected a folder for this export alone, got one with files of "
+                "another origin; choose a new folder"
+            )
+        write_folder(path, self.files)
+
+    def __repr__(self) -> str:
+        return f"<ExportedWeb of {len(self.files)} files, {self.sent_bytes} bytes to send>"
+
+
+def export_web(
+    model: ModelSource,
+    *,
+    title: str = "",
+    labels: Sequence[str] | None = None,
+    input: str | None = None,
+    mean: float | Sequence[float] = 127.5,
+    std: float | Sequence[float] = 127.5,
+    rate: int = 16000,
+) -> ExportedWeb:
+    """Returns a page that runs a model in a browser, with all that it needs.
+
+    Args:
+        model: The content of a .tflite file, or its path.
+        title: The heading of the page; the file's name if it is empty.
+        labels: What each number of the first output stands for.
+        input: What the page asks for: "image", "sound" or "numbers"; if None, what the model's
+            input looks like.
+        mean: Subtracted from pixels of 0 to 255, one number or one for each channel.
+        std: What pixels are divided by then; with mean and std of 127.5, they are from -1 to 1.
+        rate: Samples a second of the sounds that the model takes.
+
+    Raises:
+        ValueError: The engine does not run the model by itself, or an option does not fit it.
+        FileNotFoundError: There is no such file, or the engine for browsers was not built.
+    """
+    content = read_model(model)
+    with Interpreter(content, host="none") as interpreter:
+        names, shapes = interpreter.input_names, interpreter.input_shapes
+        kind = choose_kind(input, names, shapes, interpreter.input_types)
+        outputs = interpreter.output_shapes
+    settings: dict[str, Any] = {"model": "model.tflite", "kind": kind}
+    if labels is not None:
+        settings["labels"] = _checked_labels(labels, math.prod(outputs[0][1:]))
+    if kind == "image":
+        channels = shapes[0][3]
+        settings["mean"] = _per_channel("mean", mean, channels)
+        settings["std"] = _per_channel("std", std, channels)
+        if 0 in settings["std"]:
+            raise ValueError("std: expected numbers other than 0, as pixels are divided by them")
+    if kind == "sound":
+        if not 3000 <= rate <= 768000:  # what browsers can be expected to convert sounds to
+            raise ValueError(f"rate: expected from 3000 to 768000 samples a second, got {rate}")
+        settings["rate"] = rate
+    name = title or (Path(model).stem if isinstance(model, (str, os.PathLike)) else "A model")
+    shared = shared_files()
+    page = Template(shared["page/index.html"].decode()).substitute(title=html.escape(name))
+    files = {
+        "index.html": page.encode(),
+        **needed_files(shared, "page/page.css", "page/icon.svg", "page/main.js"),
+        "model.tflite": content,
+    }
+    sent = sent_bytes(files)
+    settings |= {"modelBytes": len(content), "sentBytes": sent}
+    files["settings.json"] = json.dumps(settings).encode()
+    return ExportedWeb(files, kind, sent)
+
+
+def _checked_labels(labels: Sequence[str], expected: int) -> list[str]:
+    found = [str(label) for label in labels]
+    if len(found) != expected:
+        raise ValueError(
+            f"labels: expected {expected}, one for each number of the model's first output, got "
+            f"{len(found)}; give one label a line, in the order of the model's classes"
+        )
+    return found
+
+
+def _per_channel(name: str, values: float | Sequence[float], channels: int) -> list[float]:
+    found = [float(x) for x in (values if isinstance(values, Sequence) else [values])]
+    if len(found) not in (1, channels) or not all(map(math.isfinite, found)):
+        raise ValueError(
+            f"{name}: expected one finite number, or {channels}, one for each channel, got {values}"
+        )
+    return found * (channels // len(found))

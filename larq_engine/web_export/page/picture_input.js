@@ -1,0 +1,89 @@
+/** Takes pictures from files and the camera. */
+
+import { button, element, fileButton } from "./elements.js";
+
+const PREVIEW = 320; // pixels of the longer side
+
+/** The part of a page that takes pictures. */
+export class PictureInput {
+  #answer;
+  #say;
+  #video = element("video", { muted: true, playsinline: true });
+  #canvas = element("canvas", { class: "preview", role: "img", "aria-label": "No picture yet" });
+  #camera;
+  #running = false;
+
+  /**
+   * @param {(picture: ImageBitmap | HTMLVideoElement) => Promise<void>} answer Runs the model.
+   * @param {(text: string) => void} say Shows an error or what is under way.
+   */
+  constructor(answer, say) {
+    this.#answer = answer;
+    this.#say = say;
+    this.#camera = button("Start the camera", async () => this.#toggle());
+    const file = fileButton("Choose a picture", "image/*", (chosen) => this.#take(chosen));
+    const controls = element("div", { class: "controls" }, file, this.#camera);
+    this.element = element("div", { class: "input" }, controls, this.#canvas);
+    this.#canvas.hidden = true;
+  }
+
+  /** @param {File} file */
+  async #take(file) {
+    this.#stop();
+    let picture;
+    try {
+      // Colours stay as the file has them, so that each browser computes the same.
+      picture = await createImageBitmap(file, { colorSpaceConversion: "none" });
+    } catch {
+      this.#say(`${file.name}: expected a picture, such as PNG or JPEG, got another file`);
+      return;
+    }
+    await this.#show(picture, picture.width, picture.height, `The picture ${file.name}`);
+  }
+
+  async #show(picture, width, height, name) {
+    const scale = PREVIEW / Math.max(width, height);
+    this.#canvas.hidden = false;
+    this.#canvas.width = Math.max(1, Math.round(width * scale));
+    this.#canvas.height = Math.max(1, Math.round(height * scale));
+    this.#canvas.setAttribute("aria-label", name);
+    const context = this.#canvas.getContext("2d");
+    context.imageSmoothingEnabled = scale < 1;
+    context.drawImage(picture, 0, 0, this.#canvas.width, this.#canvas.height);
+    await this.#answer(picture);
+  }
+
+  async #toggle() {
+    if (this.#running) {
+      this.#stop();
+      return;
+    }
+    try {
+      const camera = { video: { facingMode: "environment" } };
+      this.#video.srcObject = await navigator.mediaDevices.getUserMedia(camera);
+      await this.#video.play();
+    } catch (error) {
+      this.#say(`The camera cannot be used: ${error.message}`);
+      return;
+    }
+    this.#running = true;
+    this.#camera.textContent = "Stop the camera";
+    this.#follow();
+  }
+
+  /** Answers for the camera's picture until it is stopped; each waits for the one before. */
+  async #follow() {
+    while (this.#running) {
+      const { videoWidth, videoHeight } = this.#video;
+      await this.#show(this.#video, videoWidth, videoHeight, "The camera's picture");
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+    }
+  }
+
+  #stop() {
+    this.#running = false;
+    this.#video.srcObject?.getTracks().forEach((track) => track.stop());
+    this.#video.srcObject = null;
+    this.#camera.textContent = "Start the camera";
+  }
+}

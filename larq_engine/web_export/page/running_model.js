@@ -1,0 +1,60 @@
+/** A model with its facts on the page: it is loaded, and each run is timed. */
+
+import { load } from "../engine/src/index.js";
+import { outputsOf } from "./answers.js";
+import { Facts } from "./facts.js";
+import { size, time } from "./text.js";
+
+/** A model that is loaded when it is first needed. */
+export class RunningModel {
+  facts = new Facts();
+  #address;
+  #loading;
+  #begun;
+  #hasAnswered = false;
+
+  /**
+   * @param {string} address
+   * @param {number} bytes The size of the file.
+   */
+  constructor(address, bytes) {
+    this.#address = address;
+    this.facts.set("Model", size(bytes));
+  }
+
+  /**
+   * Returns the model, which is loaded at the first call.
+   * @param {(text: string) => void} [say] Hears how far it is.
+   */
+  load(say = () => {}) {
+    this.#begun ??= performance.now();
+    this.#loading ??= load(this.#address, {
+      onProgress: ({ loaded }) => say(`Loading the model: ${size(loaded)}`),
+    }).then(
+      (model) => {
+        this.facts.set("Ready after", time(performance.now() - this.#begun));
+        return model;
+      },
+      (error) => {
+        this.#loading = undefined; // the next call tries again
+        throw error;
+      },
+    );
+    return this.#loading;
+  }
+
+  /**
+   * Runs the model, and returns its outputs.
+   * @param {any} x What `predict` takes.
+   */
+  async run(x) {
+    const model = await this.load();
+    const start = performance.now();
+    const result = await model.predict(x);
+    const end = performance.now();
+    this.facts.set("Last answer", time(end - start));
+    if (!this.#hasAnswered) this.facts.set("First answer", `${time(end)} after the page`);
+    this.#hasAnswered = true;
+    return outputsOf(result, model.outputs);
+  }
+}
