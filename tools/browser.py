@@ -108,10 +108,11 @@ class Page:
                 return result
             self.events.append(message)
 
-    def open(self, file: Path) -> None:
-        """Loads a file, and waits until it is complete."""
+    def open(self, place: Path | str) -> None:
+        """Loads a file or an address, and waits until it is complete."""
         self.events.clear()
-        self.send("Page.navigate", url=file.resolve().as_uri())
+        address = place if isinstance(place, str) else place.resolve().as_uri()
+        self.send("Page.navigate", url=address)
         while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
             self.events.append(self._receive())
 
@@ -136,6 +137,22 @@ class Page:
         if "exceptionDetails" in answer:
             raise RuntimeError(f"{expression}: {answer['exceptionDetails']}")
         return answer["result"].get("value")
+
+    def wait_for(self, condition: str) -> Any:
+        """Waits until an expression of JavaScript is true, and returns its value."""
+        deadline = time.monotonic() + _SECONDS
+        while not (value := self.evaluate(condition)):
+            if time.monotonic() > deadline:
+                text = self.evaluate("document.body.innerText")
+                raise TimeoutError(f"{condition}: not true after {_SECONDS:.0f} s on: {text}")
+            time.sleep(0.02)
+        return value
+
+    def choose_file(self, selector: str, file: Path) -> None:
+        """Gives a file to the element of this selector, as a user would choose it."""
+        root = self.send("DOM.getDocument")["root"]["nodeId"]
+        node = self.send("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
+        self.send("DOM.setFileInputFiles", nodeId=node, files=[str(file)])
 
     def press(self, key: str) -> None:
         """Presses a key, by its name in JavaScript, such as Tab or ArrowDown."""
