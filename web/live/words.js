@@ -24,7 +24,8 @@ export function words(settings) {
       tables ??= (await fetch(settings.tables)).json();
       const { found, best } = await listen(samples, new Listener(await tables), model);
       if (best) answers.show(best);
-      answers.say(found.length ? found.map(({ word }) => word).join(" ") : "No word was heard");
+      if (found.length) answers.say(found.map(({ word }) => word).join(" "), true);
+      else answers.say("No word was heard");
       heard.replaceChildren(
         ...found.map(({ word, seconds, score }) =>
           element("li", {}, `${word} at ${seconds.toFixed(2)} s, ${score.toFixed(2)}`),

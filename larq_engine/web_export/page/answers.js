@@ -19,10 +19,12 @@ export class Answers {
   }
 
   /**
-   * Shows a text in place of an answer, such as an error.
+   * Shows a text.
    * @param {string} text
+   * @param {boolean} [isAnswer] Tells an answer, which is large, from other texts such as errors.
    */
-  say(text) {
+  say(text, isAnswer = false) {
+    this.#said.classList.toggle("answer", isAnswer);
     // A live region that is set to the text that it has would be read again.
     if (this.#said.textContent !== text) this.#said.textContent = text;
   }
@@ -35,7 +37,7 @@ export class Answers {
     const [{ real }] = outputs;
     const order = [...real.keys()].sort((a, b) => real[b] - real[a] || a - b).slice(0, SHOWN);
     const write = writerOf(real);
-    this.say(real.length > 1 ? this.#label(order[0]) : write(real[0]));
+    this.say(real.length > 1 ? this.#label(order[0]) : write(real[0]), true);
     const isScored = real.length > 1;
     this.#best.replaceChildren(
       ...(isScored ? order.map((place) => this.#row(place, real, order, write)) : []),

@@ -10,7 +10,7 @@ export class RunningModel {
   facts = new Facts();
   #address;
   #loading;
-  #begun;
+  #loadTime = 0;
   #hasAnswered = false;
 
   /**
@@ -27,12 +27,13 @@ export class RunningModel {
    * @param {(text: string) => void} [say] Hears how far it is.
    */
   load(say = () => {}) {
-    this.#begun ??= performance.now();
+    const start = performance.now();
     this.#loading ??= load(this.#address, {
       onProgress: ({ loaded }) => say(`Loading the model: ${size(loaded)}`),
     }).then(
       (model) => {
-        this.facts.set("Ready after", time(performance.now() - this.#begun));
+        this.#loadTime = performance.now() - start;
+        this.facts.set("Ready after", time(this.#loadTime));
         return model;
       },
       (error) => {
@@ -51,10 +52,10 @@ export class RunningModel {
     const model = await this.load();
     const start = performance.now();
     const result = await model.predict(x);
-    const end = performance.now();
-    this.facts.set("Last answer", time(end - start));
-    if (!this.#hasAnswered) this.facts.set("First answer", `${time(end)} after the page`);
+    const taken = performance.now() - start;
+    if (!this.#hasAnswered) this.facts.set("First answer after", time(this.#loadTime + taken));
     this.#hasAnswered = true;
+    this.facts.set("Last answer", time(taken));
     return outputsOf(result, model.outputs);
   }
 }
