@@ -10,14 +10,19 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+import numpy as np
+
 from larq_engine.python.interpreter import Interpreter
 from larq_engine.python.model_file import ModelSource, read_model
 from larq_engine.python.whole_files import write_folder
-from larq_engine.web_export.input_kind import choose_kind
+from larq_engine.web_export.input_kind import ModelInput, choose_kind
 from larq_engine.web_export.page_files import needed_files, sent_bytes, shared_files
 
 # The page of an export has this; a page without it is somebody else's.
 _MARK = b'<meta name="generator" content="larq_engine">'
+
+# Samples a second that browsers convert sounds to.
+_LEAST_RATE, _MOST_RATE = 8000, 96000
 
 
 @dataclass(frozen=True)
@@ -83,21 +88,19 @@ def export_web(
     """
     content = read_model(model)
     with Interpreter(content, host="none") as interpreter:
-        names, shapes = interpreter.input_names, interpreter.input_shapes
-        kind = choose_kind(input, names, shapes, interpreter.input_types)
+        inputs = _inputs_of(interpreter)
         outputs = interpreter.output_shapes
+    kind = choose_kind(input, inputs)
     settings: dict[str, Any] = {"model": "model.tflite", "kind": kind}
     if labels is not None:
         settings["labels"] = _checked_labels(labels, math.prod(outputs[0][1:]))
     if kind == "image":
-        channels = shapes[0][3]
-        settings["mean"] = _per_channel("mean", mean, channels)
-        settings["std"] = _per_channel("std", std, channels)
-        if 0 in settings["std"]:
-            raise ValueError("std: expected numbers other than 0, as pixels are divided by them")
+        settings |= _pixel_values(inputs[0], mean, std)
     if kind == "sound":
-        if not 3000 <= rate <= 768000:  # what browsers can be expected to convert sounds to
-            raise ValueError(f"rate: expected from 3000 to 768000 samples a second, got {rate}")
+        if not _LEAST_RATE <= rate <= _MOST_RATE:
+            raise ValueError(
+                f"rate: expected from {_LEAST_RATE} to {_MOST_RATE} samples a second, got {rate}"
+            )
         settings["rate"] = rate
     name = title or (Path(model).stem if isinstance(model, (str, os.PathLike)) else "A model")
     shared = shared_files()
@@ -111,6 +114,36 @@ def export_web(
     settings |= {"modelBytes": len(content), "sentBytes": sent}
     files["settings.json"] = json.dumps(settings).encode()
     return ExportedWeb(files, kind, sent)
+
+
+def _inputs_of(interpreter: Interpreter) -> list[ModelInput]:
+    columns = (
+        interpreter.input_names,
+        interpreter.input_shapes,
+        interpreter.input_types,
+        interpreter.input_scales,
+        interpreter.input_zero_points,
+    )
+    return [ModelInput(*values) for values in zip(*columns, strict=True)]
+
+
+def _pixel_values(
+    image: ModelInput, mean: float | Sequence[float], std: float | Sequence[float]
+) -> dict[str, list[float]]:
+    """Returns what is subtracted from pixels and what divides them, to get the model's numbers."""
+    means, stds = (
+        _per_channel(name, values, image.shape[3])
+        for name, values in (("mean", mean), ("std", std))
+    )
+    if 0 in stds:
+        raise ValueError(
+            f"std: expected numbers other than 0, as pixels are divided by them, got {std}"
+        )
+    if image.dtype != np.float32:
+        # A number of the file is x / scale + zero point, if x is what it stands for.
+        stds = [value * image.scale for value in stds]
+        means = [m - image.zero_point * s for m, s in zip(means, stds, strict=True)]
+    return {"mean": means, "std": stds}
 
 
 def _checked_labels(labels: Sequence[str], expected: int) -> list[str]:

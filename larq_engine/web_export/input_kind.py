@@ -1,6 +1,8 @@
 """Decides what a page asks its visitor for: a picture, a sound or numbers."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,49 +13,67 @@ KINDS = ("image", "sound", "numbers")
 
 _LEAST_SIDE = 8  # pixels; smaller arrays of this form are rarely pictures
 _LEAST_SAMPLES = 4000  # half a second of a telephone's sound
-_PIXELS = (np.float32, np.int8, np.uint8)
+_FORMS = {
+    "image": "one input of 1 x height x width x 1 or 3, of float32, or of int8 or uint8 with a "
+    "scale",
+    "sound": "one input of float32 with all samples in one dimension",
+}
 
 
-def choose_kind(
-    wanted: str | None, names: Sequence[str], shapes: Sequence[Shape], types: Sequence[np.dtype]
-) -> str:
+@dataclass(frozen=True)
+class ModelInput:
+    """An input of a model: the scale and the zero point are those of a quantized one."""
+
+    name: str
+    shape: Shape
+    dtype: np.dtype[Any]
+    scale: Any
+    zero_point: Any
+
+    def __str__(self) -> str:
+        return printable(f"'{self.name}' of {' x '.join(map(str, self.shape))}, {self.dtype}")
+
+
+def choose_kind(wanted: str | None, inputs: Sequence[ModelInput]) -> str:
     """Returns the kind that is wanted; if that is None, the one that the inputs look like.
 
     Raises:
         ValueError: The inputs cannot be of the kind that is wanted.
     """
-    possible = {
-        "image": len(shapes) == 1 and _is_image(shapes[0], types[0]),
-        "sound": len(shapes) == 1 and _is_wave(shapes[0], types[0]),
-        "numbers": True,
-    }
     if wanted is None:
-        if possible["sound"] and np.prod(shapes[0]) < _LEAST_SAMPLES:
-            return "numbers"
-        if possible["image"] and min(shapes[0][1:3]) < _LEAST_SIDE:
-            return "numbers"
-        return next(kind for kind, is_possible in possible.items() if is_possible)
+        return _likely_kind(inputs)
     if wanted not in KINDS:
         raise ValueError(f"input: expected one of {', '.join(KINDS)}, got {wanted}")
-    if not possible[wanted]:
-        forms = {
-            "image": "one input of 1 x height x width x 1 or 3, of float32, int8 or uint8",
-            "sound": "one input of float32 with all samples in one dimension",
-        }
-        got = ", ".join(
-            f"'{name}' of {' x '.join(map(str, shape))}, {dtype}"
-            for name, shape, dtype in zip(names, shapes, types, strict=True)
-        )
+    if (wanted == "image" and not _is_image(inputs)) or (
+        wanted == "sound" and not _is_sound(inputs)
+    ):
         raise ValueError(
-            f"input: expected for '{wanted}' {forms[wanted]}, got {printable(got)}; choose another "
-            "kind of input"
+            f"input: expected for '{wanted}' {_FORMS[wanted]}, got "
+            f"{', '.join(map(str, inputs)) or 'none'}; choose another kind of input"
         )
     return wanted
 
 
-def _is_image(shape: Shape, dtype: np.dtype) -> bool:
-    return len(shape) == 4 and shape[0] == 1 and shape[3] in (1, 3) and dtype in _PIXELS
+def _likely_kind(inputs: Sequence[ModelInput]) -> str:
+    if _is_image(inputs) and min(inputs[0].shape[1:3]) >= _LEAST_SIDE:
+        return "image"
+    if _is_sound(inputs) and max(inputs[0].shape) >= _LEAST_SAMPLES:
+        return "sound"
+    return "numbers"
 
 
-def _is_wave(shape: Shape, dtype: np.dtype) -> bool:
-    return len(shape) in (2, 3) and max(shape) == np.prod(shape) and dtype == np.float32
+def _is_image(inputs: Sequence[ModelInput]) -> bool:
+    if len(inputs) != 1:
+        return False
+    [x] = inputs
+    is_quantized = x.dtype in (np.int8, np.uint8) and isinstance(x.scale, float)
+    is_pixels = x.dtype == np.float32 or is_quantized
+    return is_pixels and len(x.shape) == 4 and x.shape[0] == 1 and x.shape[3] in (1, 3)
+
+
+def _is_sound(inputs: Sequence[ModelInput]) -> bool:
+    if len(inputs) != 1:
+        return False
+    [x] = inputs
+    is_line = len(x.shape) in (2, 3) and max(x.shape) == np.prod(x.shape)
+    return bool(is_line and x.dtype == np.float32)

@@ -18,7 +18,7 @@ const NAMES = Array.from({ length: 10 }, (_, digit) => String(digit));
  */
 export function digits({ file, bytes, sentBytes }) {
   const model = new RunningModel(file, bytes);
-  model.facts.set("Page, engine and model", `${size(sentBytes)}, compressed`);
+  model.facts.set("Page in all", `${size(sentBytes)} with gzip`);
   const answers = new Answers(NAMES);
   const seen = element("canvas", {
     ...{ class: "seen", width: SIDE, height: SIDE, role: "img" },

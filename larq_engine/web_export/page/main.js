@@ -16,7 +16,7 @@ async function start() {
   state.textContent = "Loading the model";
   const settings = await (await fetch("settings.json")).json();
   const running = new RunningModel(settings.model, settings.modelBytes);
-  running.facts.set("Whole page", `${size(settings.sentBytes)}, compressed`);
+  running.facts.set("Page in all", `${size(settings.sentBytes)} with gzip`);
   const model = await running.load((text) => {
     state.textContent = text;
   });
@@ -39,11 +39,11 @@ async function start() {
 
 /** Returns controls of the kind that the model takes. */
 function inputOf(settings, model, answer, say) {
-  const [{ shape, dtype, scale, zeroPoint }] = model.inputs;
+  const [{ shape, dtype }] = model.inputs;
   const { kind, mean, std } = settings;
   if (kind === "image") {
     const [, height, width, channels] = shape;
-    const form = { width, height, channels, mean, std, dtype, scale, zeroPoint };
+    const form = { width, height, channels, mean, std, dtype };
     return new PictureInput((picture) => answer(() => imageTensor(picture, form)), say).element;
   }
   if (kind === "sound") {

@@ -1,0 +1,141 @@
+"""Exported pages in headless Chromium: their answers are Python's to the bit, and they stay alone."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import larq_engine
+from tests.browsers import installed_browser
+from tests.web_export.page_server import PageServer
+from tests.web_export.png import write_png
+from tools.browser import Page
+
+pytestmark = pytest.mark.slow
+
+_ROOT = Path(__file__).parents[2]
+_DIGITS = _ROOT / "web" / "live" / "digits.tflite"
+_INTEROP = sorted((_ROOT / "tests" / "interop" / "data").glob("*.tflite"))
+_LABELS = [f"digit {n}" for n in range(10)]
+_READY = "document.querySelector('section') !== null"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with Page(installed_browser()) as page:
+        yield page
+
+
+@pytest.fixture
+def digits(browser, tmp_path):
+    """Serves a page for digits, opens it, and returns the server."""
+    larq_engine.export_web(_DIGITS, labels=_LABELS, mean=0, std=255).save(tmp_path / "page")
+    with PageServer(tmp_path / "page") as server:
+        browser.prefer("light")
+        browser.resize(1100, 900)
+        browser.open(server.address)
+        browser.wait_for(_READY)
+        yield server
+
+
+def _numbers(browser):
+    """Waits for an answer, and returns all its numbers by the names of outputs."""
+    text = browser.wait_for("document.querySelector('pre').textContent")
+    browser.evaluate("document.querySelector('pre').textContent = ''")
+    pairs = (line.rpartition(": ") for line in text.splitlines())
+    return {name: np.array(numbers.split(), np.float64) for name, _, numbers in pairs}
+
+
+def _luma(pixels):
+    """Returns what a page's model gets of pixels whose channels are red, green and blue."""
+    red, green, blue = np.moveaxis(pixels.astype(np.float64), -1, 0)
+    value = 255 * (0.299 * red + 0.587 * green + 0.114 * blue) / 255
+    return (value / 255).astype(np.float32)[None, ..., None]
+
+
+def _choose(browser, file, pixels):
+    write_png(file, pixels)
+    browser.choose_file("input[type=file]", file)
+
+
+def test_a_picture_gets_pythons_answer(browser, digits, tmp_path, request):
+    rng = np.random.default_rng(request.config.getoption("--seed"))
+    with larq_engine.Interpreter(_DIGITS, host="none") as interpreter:
+        for _ in range(3):
+            pixels = rng.integers(0, 256, (8, 8, 3), dtype=np.uint8)
+            _choose(browser, tmp_path / "digit.png", pixels)
+            [answer] = _numbers(browser).values()
+            [expected] = interpreter.predict(_luma(pixels))
+            np.testing.assert_array_equal(answer.astype(np.float32), expected)
+            said = browser.evaluate("document.querySelector('.said').textContent")
+            assert said == _LABELS[expected.argmax()]
+    assert browser.complaints() == []
+    assert all(address.startswith(digits.address) for address in browser.requests())
+    assert len(set(digits.paths)) > 20
+
+
+def test_it_works_without_its_server(browser, digits, tmp_path):
+    digits.close()
+    pixels = np.full((8, 8, 3), 200, np.uint8)
+    _choose(browser, tmp_path / "digit.png", pixels)
+    [answer] = _numbers(browser).values()
+    with larq_engine.Interpreter(_DIGITS, host="none") as interpreter:
+        [expected] = interpreter.predict(_luma(pixels))
+    np.testing.assert_array_equal(answer.astype(np.float32), expected)
+    assert browser.complaints() == []
+
+
+def test_what_is_no_picture(browser, digits, tmp_path):
+    (tmp_path / "text.png").write_text("no picture")
+    browser.choose_file("input[type=file]", tmp_path / "text.png")
+    said = browser.wait_for("document.querySelector('.said').textContent")
+    assert said == "text.png: expected a picture, such as PNG or JPEG, got another file"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1100, 360])
+def test_it_fits(browser, digits, theme, width):
+    browser.prefer(theme)
+    browser.resize(width, 900)
+    assert browser.evaluate("document.documentElement.scrollWidth") == width
+    ground = browser.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert ground == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 23, 28)"}[theme]
+
+
+def test_keys_reach_all_controls(browser, digits):
+    reached = []
+    for _ in range(4):
+        browser.press("Tab")
+        reached.append(
+            browser.evaluate(
+                "(document.activeElement.closest('label') ?? document.activeElement).textContent"
+            )
+        )
+    assert reached[:3] == ["Skip to the model", "Choose a picture", "Start the camera"]
+    nodes = browser.send("Accessibility.getFullAXTree")["nodes"]
+    heard = [node for node in nodes if not node["ignored"]]
+    named = [node for node in heard if node["role"]["value"] in ("button", "heading", "link")]
+    assert len(named) >= 5 and all(node["name"]["value"].strip() for node in named)
+    assert "status" in [node["role"]["value"] for node in heard]
+
+
+@pytest.mark.parametrize("file", _INTEROP[:: max(1, len(_INTEROP) // 3)], ids=lambda file: file.stem)
+def test_numbers_get_pythons_answer(browser, tmp_path, file):
+    larq_engine.export_web(file, input="numbers").save(tmp_path / "page")
+    with np.load(file.with_suffix(".npz")) as recorded:
+        sample = recorded["x"][:1]
+    with larq_engine.Interpreter(file, host="none") as interpreter:
+        expected = np.ravel(interpreter.predict(sample))
+    with PageServer(tmp_path / "page") as server:
+        browser.open(server.address)
+        browser.wait_for(_READY)
+        text = " ".join(repr(float(value)) for value in sample.ravel())
+        browser.evaluate(f"document.querySelector('textarea').value = '{text}'")
+        browser.evaluate("document.querySelectorAll('button')[1].click()")
+        [answer] = _numbers(browser).values()
+        np.testing.assert_array_equal(answer.astype(expected.dtype), expected)
+        browser.evaluate("document.querySelector('textarea').value = '1 2'")
+        browser.evaluate("document.querySelectorAll('button')[1].click()")
+        said = browser.wait_for("document.querySelector('.said:not(.answer)')?.textContent")
+        assert said.endswith(f": expected {sample.size} numbers, got 2")
+        assert browser.complaints() == []
