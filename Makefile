@@ -20,13 +20,13 @@ demo: setup-keras build ## convert a Keras model, run it in LiteRT, compare it w
 ##@ Make what others use
 
 build: setup-base ## build the plug-in and copy it into the Python package
-web: setup-web ## build the package for browsers and Node, in web/ (docs/browser.md)
+web: setup-web ## build the package for browsers and Node, in web/, and copy it to where pages take it (docs/browser.md)
 release: setup-cross setup-cuda setup-windows ## make wheels, source archive, hashes, SBOMs and provenance, and check them all: PYTHONS="3.11 3.12"
 release-pins: ## write the versions and hashes of what builds a release anew
 wheel: setup-cross setup-cuda ## make wheels for x86-64 and ARM of 64 and 32 bits (on ARM only its own), for glibc 2.28 and newer, in dist/
 benchmark-binary: setup-base ## build larq_benchmark_model (docs/benchmark_binary.md), for this machine
 cpp-example: setup-base ## build run_model of examples/cpp (docs/deployment.md), for this machine
-docs: setup-docs ## make the documents a site, in .build/site
+docs: setup-docs web ## make the documents a site, in .build/site, with a live page
 pictures: setup-base setup-browser ## draw the documents' pictures anew, from results in the repository
 
 ##@ Test a change
@@ -75,6 +75,7 @@ build:
 
 web:
 	@tools/build_web.sh $(BAZEL_FLAGS)
+	@tools/copy_web_engine.sh larq_engine/web_export/engine
 
 wheel:
 	@tools/make_wheels.sh manylinux_2_28_aarch64 \
@@ -144,6 +145,7 @@ gpu-docs:
 
 docs:
 	@PYTHONPATH=. .venv-docs/bin/python tools/docs_site.py .build/site-pages
+	@PYTHONPATH=. $(VENV)/bin/python tools/live_page.py .build/site-pages/live
 	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --quiet --strict
 	@echo "built .build/site/index.html"
 
@@ -155,7 +157,7 @@ zoo:
 
 clean:
 	@[ ! -e bazel-out ] || $(RUN_BAZEL) clean
-	@rm -rf larq_engine/liblarq_engine.so larq_engine/liblarq_engine_cuda.so .build dist *.egg-info .pytest_cache .mypy_cache \
+	@rm -rf larq_engine/liblarq_engine.so larq_engine/liblarq_engine_cuda.so larq_engine/web_export/engine web/wasm .build dist *.egg-info .pytest_cache .mypy_cache \
 	  .ruff_cache
 	@find larq_engine tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +
 

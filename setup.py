@@ -60,6 +60,17 @@ def bazel_flags(plat_name: str) -> list[str]:
     return flags
 
 
+def add_engine_for_browsers(bash: str, package: Path, environment: dict[str, str]) -> None:
+    """Builds what `larq-engine export-web` writes into pages, if the compiler for it is here."""
+    if shutil.which("emcc") is None:
+        print("note: there is no emscripten; `larq-engine export-web` will lack its engine")
+        return
+    copy = [ROOT / "tools" / "copy_web_engine.sh", package / "web_export" / "engine"]
+    for command in ([ROOT / "tools" / "build_web.sh"], copy):
+        if subprocess.run([bash, *command], check=False, env=environment).returncode:
+            sys.exit("error: building the engine for browsers failed; the reason is above.")
+
+
 class BuildWithLibrary(build_py):
     """Puts the plug-in beside the Python files; for an editable install, in the source tree."""
 
@@ -77,6 +88,7 @@ class BuildWithLibrary(build_py):
         try:
             if subprocess.run([*command, *flags], check=False, env=environment).returncode:
                 sys.exit("error: building the native library failed; the reason is above.")
+            add_engine_for_browsers(bash, parent / "larq_engine", environment)
         finally:
             shutdown = [bash, ROOT / "tools" / "run_bazel.sh", "shutdown"]
             subprocess.run(shutdown, check=False, env=environment)

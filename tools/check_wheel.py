@@ -64,9 +64,10 @@ LIBRARIES = (
     ),
 )
 ROOT = Path(__file__).parents[1]
-# Files for C and C++ programs, of the report's page, and of devices.
+# Files for C and C++ programs, of pages, and of devices.
 OTHER_FILES = {
     *(str(file.relative_to(ROOT)) for file in ROOT.glob("larq_engine/placing/devices/*.json")),
+    *(str(file.relative_to(ROOT)) for file in ROOT.glob("larq_engine/web_export/page/*")),
     "larq_engine/cmake/larq_engine-config-version.cmake",
     "larq_engine/cmake/larq_engine-config.cmake",
     "larq_engine/reporting/page.css",
@@ -76,7 +77,11 @@ OTHER_FILES = {
     "larq_engine/runtime/larq_engine_model.h",
     "larq_engine/runtime/larq_engine_model.hpp",
     "larq_engine/runtime/litert_abi.h",
+    "larq_engine/web_export/engine/src/index.js",
+    "larq_engine/web_export/engine/wasm/larq_engine.wasm",
 }
+# The files of `larq-engine export-web` stay below so many bytes, as the wheel compresses them.
+WEB_EXPORT, WEB_EXPORT_BYTES = "larq_engine/web_export/", 600_000
 WHEEL = re.compile(
     r"larq_engine-(?P<version>[^-]+)-py3-none-manylinux_(?P<major>\d+)_(?P<minor>\d+)_(?P<machine>x86_64|aarch64|armv7l)\.whl"
 )
@@ -99,6 +104,7 @@ def problems(wheel: Path) -> list[str]:
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as archive:
         files = set(archive.namelist())
         found = file_problems(files, {library.path for library in libraries})
+        found += web_export_problems(archive)
         print(f"{wheel.name}: {wheel.stat().st_size} bytes")
         for library in libraries:
             if library.path in files:
@@ -116,6 +122,13 @@ def file_problems(files: set[str], libraries: set[str]) -> list[str]:
     return found + [f"has {name}" for name in sorted(native - libraries)]
 
 
+def web_export_problems(archive: zipfile.ZipFile) -> list[str]:
+    sizes = [i.compress_size for i in archive.infolist() if i.filename.startswith(WEB_EXPORT)]
+    if sum(sizes) < WEB_EXPORT_BYTES:
+        return []
+    return [f"{WEB_EXPORT}: expected less than {WEB_EXPORT_BYTES} bytes, got {sum(sizes)}"]
+
+
 def problems_elsewhere(wheel: Path, tag: re.Match[str]) -> list[str]:
     """Returns the problems of a wheel for macOS or Windows, whose only library is the plug-in."""
     plug_in = LIBRARIES[0]
@@ -124,7 +137,7 @@ def problems_elsewhere(wheel: Path, tag: re.Match[str]) -> list[str]:
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as archive:
         files = set(archive.namelist())
         print(f"{wheel.name}: {wheel.stat().st_size} bytes")
-        lacking = file_problems(files, {path})
+        lacking = file_problems(files, {path}) + web_export_problems(archive)
         if path not in files:
             return lacking
         file = Path(archive.extract(path, folder))

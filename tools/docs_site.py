@@ -43,7 +43,7 @@ MODULES = {
 }
 COMMANDS = (
     *("convert", "inspect", "profile", "place", "report"),
-    *("export-weights", "example", "about", "accelerator"),
+    *("export-weights", "export-c", "export-web", "example", "about", "accelerator"),
 )
 
 # Pages that the first page shows as cards, with what a reader finds there; it has them before its

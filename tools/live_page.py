@@ -43,7 +43,7 @@ def page_files() -> dict[str, bytes]:
     files["index.html"] = (LIVE / "index.html").read_bytes()
     models = {f"models/{path.name}": path.read_bytes() for path in LIVE.glob("*.tflite")}
     files["models/digits.tflite"] = digits = models["models/digits.tflite"]
-    # What is above is sent before the first digit is read, and what is below is sent on demand.
+    # The files above are sent before the first digit is read, and those below on demand.
     sent = sent_bytes(files)
     files["models/words.tflite"] = words = models["models/words.tflite"]
     files["models/tables.json"] = json.dumps(tables()).encode()

@@ -150,6 +150,8 @@ COMPILED_KERNELS = "tests/kernels/cuda/test_compiled_kernels.py"
 OTHER_SYSTEMS = "tests/packaging/test_other_systems.py"
 # Tests that need Chromium.
 BROWSER = ("tests/docs/test_search_from_files.py", "tests/reporting/test_in_browser.py")
+# Tests that need Chromium, Node and the engine for browsers.
+WEB_PAGES = ("tests/web_export/test_exported_page.py", "tests/web_export/test_live_page.py")
 # Tests that need compilers for microcontrollers.
 MICRO = "tests/micro"
 
@@ -207,7 +209,7 @@ STAGES = (
             [
                 *PYTEST,
                 "--part=rest",
-                *(f"--ignore={path}" for path in (COMPILED_KERNELS, *BROWSER, MICRO)),
+                *(f"--ignore={path}" for path in (COMPILED_KERNELS, *BROWSER, MICRO, *WEB_PAGES)),
             ],
         ),
         (*CPP, *PYTHON, *DOCUMENTS, r"examples/"),
@@ -294,14 +296,21 @@ STAGES = (
     ),
     Stage(
         "web",
-        "the package for browsers and Node, in Node and in headless Chromium",
-        (BUILD, ["tools/test_web.sh"]),
+        "the package for browsers and Node, exported pages and the live page, in Node and Chromium",
+        (
+            BUILD,
+            ["tools/test_web.sh"],
+            ["make", "--no-print-directory", "web"],
+            [*PYTEST, *WEB_PAGES],
+        ),
         (
             *(BUILD_RULES, KERNELS, PLUG_IN, r"web/", r"tests/web/", r"tests/[^/]*\.py$"),
-            *(r"tests/(converter|corpus|interop)/", r"tools/(build|test)_web\.sh$"),
-            r"docs/browser\.md$",
+            *(r"tests/(converter|corpus|interop|web_export)/", r"tools/\w+_web(_engine)?\.sh$"),
+            *(r"larq_engine/web_export/", r"tools/(browser|live_\w+)\.py$"),
+            *(r"docs/(browser|export_web)\.md$", r"examples/(keywords\.py$|published/)"),
         ),
-        setup="web",
+        setup="web speech",
+        environment={"LARQ_ENGINE_REQUIRE_BROWSER": "1"},
     ),
     Stage(
         "micro",

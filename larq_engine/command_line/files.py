@@ -96,6 +96,7 @@ def check_destination(what: str, path: Path, *others: Path) -> None:
     if problem:
         raise ValueError(f"{what} '{path}': expected {problem}")
 
+
 def check_folder(folder: Path) -> None:
     """Raises ValueError, before long work, if a folder cannot be written."""
     above = Path(os.path.realpath(folder)).parent

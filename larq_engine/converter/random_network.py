@@ -1,4 +1,4 @@
-"""Makes float networks with random weights, operator by operator, as TensorFlow would write them."""
+"""Makes float networks with random weights, operator by operator, as TensorFlow writes them."""
 
 from typing import Any
 
@@ -71,7 +71,6 @@ class RandomNetwork:
     def file(self, image: Tensor, output: Tensor) -> bytes:
         """Returns the network as a .tflite file."""
         return schema.write(schema.make_model([Graph("main", [image], [output], self.ops)]))
-
 
 
 def _shape_of_windows(

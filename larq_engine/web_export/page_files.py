@@ -12,7 +12,7 @@ _HERE = Path(__file__).parent
 _PARTS = ("engine", "page")
 _NEEDED = ("engine/src/index.js", "engine/wasm/larq_engine.wasm")
 
-# What scripts name: modules that they import, workers and WebAssembly modules.
+# Scripts name in these forms the modules that they import, workers and WebAssembly modules.
 _NAMES = re.compile(
     r'^(?:im|ex)port\b[^;]*?"(\.[^"]+)"|new URL\(\s*"(\.[^"]+)",\s*import\.meta\.url',
     re.MULTILINE,

@@ -1,8 +1,8 @@
 """Runs the Python blocks of the documentation; NOT_RUN says why some of them do not run.
 
 Each block runs in a folder of its own, with the files and the names that its page speaks of. QUICK
-and SLOW need no TensorFlow; KERAS needs it. TORCH runs in tests/torch, and RAY in tests/ray. The
-tutorial's programs are in tutorial.py.
+and SLOW need no TensorFlow; KERAS needs it. TORCH runs in tests/torch, RAY in tests/ray, and WEB in
+tests/web_export. The tutorial's programs are in tutorial.py.
 """
 
 from dataclasses import dataclass
@@ -237,6 +237,13 @@ TORCH = [
         last_lines="assert '0 of' in larq_engine.export_c('digits.tflite').report",
     ),
     Snippet("docs/from_onnx.md", 0, _NETWORK, _IMAGES_FOR_ONNX, "assert len(scores) == 1"),
+]
+# These snippets need the engine for browsers.
+WEB = [
+    Snippet(
+        *("docs/export_web.md", 0, _EXAMPLE),
+        last_lines="assert '<h1>My model</h1>' in open('page/index.html').read()",
+    )
 ]
 RAY = [
     Snippet(

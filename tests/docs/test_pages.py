@@ -11,7 +11,7 @@ _TUTORIAL = ROOT / "docs" / "tutorial.md"
 
 
 def test_each_block_is_run_somewhere_or_it_is_said_why_not() -> None:
-    groups = (pages.QUICK, pages.SLOW, pages.KERAS, pages.TORCH, pages.RAY)
+    groups = (pages.QUICK, pages.SLOW, pages.KERAS, pages.TORCH, pages.RAY, pages.WEB)
     run = [snippet.key for group in groups for snippet in group]
     found = [
         (str(document.relative_to(ROOT)), number)

@@ -419,6 +419,12 @@ MAY_IMPORT = {
         "larq_engine.python.whole_files",
         "larq_engine.reporting",
     ),
+    "larq_engine/web_export/": (
+        "larq_engine.python",
+        "larq_engine.reporting.palette",
+        "larq_engine.web_export",
+        "numpy",
+    ),
 }
 # Files that may import more: each of these packages has one place.
 MAY_IMPORT_TOO = {

@@ -1,6 +1,7 @@
 """tools/check_wheel.py refuses wrong wheels, shown with libraries made for it."""
 
 import platform
+import random
 import subprocess
 import sys
 import zipfile
@@ -21,6 +22,16 @@ _OTHER_FILES = [
     "larq_engine/runtime/larq_engine_model.h",
     "larq_engine/runtime/larq_engine_model.hpp",
     "larq_engine/runtime/litert_abi.h",
+    *(
+        f"larq_engine/web_export/page/{name}"
+        for name in (
+            *("answers.js", "elements.js", "facts.js", "icon.svg", "index.html", "main.js"),
+            *("number_input.js", "page.css", "picture_input.js", "running_model.js"),
+            *("sound_input.js", "text.js"),
+        )
+    ),
+    "larq_engine/web_export/engine/src/index.js",
+    "larq_engine/web_export/engine/wasm/larq_engine.wasm",
 ]
 _CHECK = Path(__file__).parents[2] / "tools" / "check_wheel.py"
 _HERE = platform.machine()
@@ -88,6 +99,16 @@ def test_what_programs_are_built_with(check, link):
     for name in _OTHER_FILES:
         others = [other for other in _OTHER_FILES if other != name]
         assert f"lacks {name}" in check(tag, files=others)
+
+
+def test_the_engine_for_browsers_is_small(check, link, tmp_path):
+    tag = f"manylinux_2_28_{_HERE}"
+    assert check(tag) == ""
+    with zipfile.ZipFile(tmp_path / f"larq_engine-1.0-py3-none-{tag}.whl", "a") as wheel:
+        wheel.writestr("larq_engine/web_export/engine/wasm/other.wasm", random.randbytes(600_000))
+    command = [sys.executable, _CHECK, wheel.filename]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "larq_engine/web_export/: expected less than 600000 bytes, got 60" in done.stderr
 
 
 def test_kernels_for_gpus(check, link, tmp_path):

@@ -50,7 +50,7 @@ def test_the_folder_has_what_the_page_needs_and_no_more(engine, tmp_path, capsys
     assert (folder / "model.tflite").read_bytes() == _model()
     page = (folder / "index.html").read_text()
     assert "<title>net</title>" in page and "<h1>net</h1>" in page
-    assert {name for name in re.findall(r'(?:src|href)="([^"#]+)"', page)} <= files
+    assert set(re.findall(r'(?:src|href)="([^"#]+)"', page)) <= files
     said = capsys.readouterr().out
     assert f"net: {len(files)} files, " in said and "asks for image" in said
 
@@ -80,9 +80,9 @@ def test_the_kind_can_be_chosen(engine):
     assert larq_engine.export_web(_model(), input="numbers").input_kind == "numbers"
     short = larq_engine.export_web(_model((1, 100)), input="sound", rate=22050)
     assert (short.input_kind, _settings(short)["rate"]) == ("sound", 22050)
-    with pytest.raises(ValueError, match=r"input: expected for 'image' one input .* of 1 x 100, fl"):
+    with pytest.raises(ValueError, match=r"input: expected for 'image' one input .* of 1 x 100"):
         larq_engine.export_web(_model((1, 100)), input="image")
-    with pytest.raises(ValueError, match=r"input: expected for 'sound' one input of float32 .* 8 x"):
+    with pytest.raises(ValueError, match=r"input: expected for 'sound' one input of .* 8 x 8"):
         larq_engine.export_web(_model(), input="sound")
     with pytest.raises(ValueError, match="input: expected one of image, sound, numbers, got film"):
         larq_engine.export_web(_model(), input="film")
@@ -120,7 +120,7 @@ def test_wrong_numbers_for_pixels(engine, options, error):
 
 
 def test_a_rate_that_browsers_do_not_have(engine):
-    with pytest.raises(ValueError, match="rate: expected from 8000 to 96000 samples .*, got 800"):
+    with pytest.raises(ValueError, match=r"rate: expected from 8000 to 96000 samples .*, got 800"):
         larq_engine.export_web(_model((1, 4000)), rate=800)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import larq_engine
 from tests.browsers import installed_browser
+from tests.docs import pages
 from tests.web_export.page_server import PageServer
 from tests.web_export.png import write_png
 from tools.browser import Page
@@ -119,7 +120,9 @@ def test_keys_reach_all_controls(browser, digits):
     assert "status" in [node["role"]["value"] for node in heard]
 
 
-@pytest.mark.parametrize("file", _INTEROP[:: max(1, len(_INTEROP) // 3)], ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    "file", _INTEROP[:: max(1, len(_INTEROP) // 3)], ids=lambda file: file.stem
+)
 def test_numbers_get_pythons_answer(browser, tmp_path, file):
     larq_engine.export_web(file, input="numbers").save(tmp_path / "page")
     with np.load(file.with_suffix(".npz")) as recorded:
@@ -139,3 +142,8 @@ def test_numbers_get_pythons_answer(browser, tmp_path, file):
         said = browser.wait_for("document.querySelector('.said:not(.answer)')?.textContent")
         assert said.endswith(f": expected {sample.size} numbers, got 2")
         assert browser.complaints() == []
+
+
+@pytest.mark.parametrize("snippet", pages.WEB, ids=str)
+def test_python_of_the_page_of_documents_runs(snippet, tmp_path):
+    pages.check(snippet, tmp_path)
