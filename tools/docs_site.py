@@ -31,6 +31,8 @@ PAGES = {
 PICTURES = ROOT / "docs" / "images"
 WORKER = ROOT / "tools" / "iframe-worker.js"
 STYLE = ROOT / "tools" / "site.css"
+# The start of the live page, to which a card leads; tools/live_page.py adds what it runs.
+LIVE_PAGE = ROOT / "web" / "live" / "index.html"
 
 # Modules that are imported by themselves, whose names the page has beside the package's own.
 MODULES = {
@@ -50,6 +52,7 @@ COMMANDS = (
 # first heading below the title.
 CARDS = (
     ("Your first model", "tutorial.md", "Train, convert and run a small network."),
+    ("Try it here", "live/index.html", "Draw a digit, speak a word, measure this browser."),
     ("Convert a model", "converter.md", "From Keras, PyTorch, ONNX, a SavedModel or `.tflite`."),
     ("Make it fast", "designing.md", "Rules for networks that are fast, and why."),
     ("Find what takes time", "profile.md", "Each operator's time, on each device."),
@@ -75,6 +78,8 @@ def gather(folder: Path) -> None:
     shutil.copytree(PICTURES, folder / PICTURES.name)
     for file in (WORKER, STYLE):
         shutil.copy(file, folder)
+    (folder / "live").mkdir()
+    shutil.copy(LIVE_PAGE, folder / "live")
     (folder / "api.md").write_text(api_page())
     (folder / "command_line.md").write_text(command_line_page())
 
