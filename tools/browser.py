@@ -28,6 +28,8 @@ _FLAGS = (
     "--hide-scrollbars",
     "--remote-debugging-pipe",
 )
+# More flags, for a browser with a made-up camera and microphone, which pages may use.
+MADE_UP_DEVICES = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream")
 _SECONDS = 60.0  # for an answer, on a busy machine
 
 
@@ -39,14 +41,14 @@ def find_browser() -> str | None:
 class Page:
     """A page in a browser of its own. It keeps the browser's messages and network requests."""
 
-    def __init__(self, browser: str) -> None:
+    def __init__(self, browser: str, *flags: str) -> None:
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         ours_in, theirs_out = os.pipe()
         theirs_in, ours_out = os.pipe()
         # The browser reads commands from its descriptor 3 and writes answers to 4.
         script = 'exec "$0" "$@" 3<"$IN" 4>"$OUT"'
         self._process = subprocess.Popen(
-            ["sh", "-c", script, browser, *_FLAGS, f"--user-data-dir={self._folder.name}"],
+            ["sh", "-c", script, browser, *_FLAGS, *flags, f"--user-data-dir={self._folder.name}"],
             env={**os.environ, "IN": f"/dev/fd/{theirs_in}", "OUT": f"/dev/fd/{theirs_out}"},
             pass_fds=(theirs_in, theirs_out),
             stdout=subprocess.DEVNULL,

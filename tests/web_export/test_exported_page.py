@@ -10,7 +10,7 @@ from tests.browsers import installed_browser
 from tests.docs import pages
 from tests.web_export.page_server import PageServer
 from tests.web_export.png import write_png
-from tools.browser import Page
+from tools.browser import MADE_UP_DEVICES, Page
 
 pytestmark = pytest.mark.slow
 
@@ -92,6 +92,22 @@ def test_what_is_no_picture(browser, digits, tmp_path):
     browser.choose_file("input[type=file]", tmp_path / "text.png")
     said = browser.wait_for("document.querySelector('.said').textContent")
     assert said == "text.png: expected a picture, such as PNG or JPEG, got another file"
+
+
+def test_the_camera_is_followed(tmp_path):
+    larq_engine.export_web(_DIGITS, mean=0, std=255).save(tmp_path / "page")
+    with (
+        PageServer(tmp_path / "page") as server,
+        Page(installed_browser(), *MADE_UP_DEVICES) as page,
+    ):
+        page.open(server.address)
+        page.wait_for("document.querySelector('button') !== null")
+        page.evaluate("document.querySelector('button').click()")
+        first, second = _numbers(page), _numbers(page)
+        assert first.keys() == second.keys()
+        page.evaluate("document.querySelector('button').click()")
+        page.wait_for("document.querySelector('button').textContent == 'Start the camera'")
+        assert page.complaints() == []
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -2,24 +2,26 @@
 
 import { drawn } from "../page/elements.js";
 
-const WIDTH = 640;
+const WIDTH = 640; // the most
 const LINE = 34; // from one bar to the next
-const NAME = 110; // room for names
-const VALUE = 70; // room for values
+const NAME = 90; // room for names
+const VALUE = 60; // room for values
 
 /**
  * Returns a drawing.
  * @param {string} title What it shows, for those who do not see it; the values follow.
  * @param {{ name: string, value: number }[]} bars
  * @param {(value: number) => string} write
+ * @param {number} room The width of the place for it, so that texts keep their size.
  */
-export function barChart(title, bars, write) {
+export function barChart(title, bars, write, room) {
+  const width = Math.min(WIDTH, room);
   const most = Math.max(...bars.map(({ value }) => value));
   const height = LINE * bars.length + 4;
   const said = bars.map(({ name, value }) => `${name} ${write(value)}`).join(", ");
   const parts = bars.flatMap(({ name, value }, n) => {
     const y = LINE * n + 4;
-    const length = ((WIDTH - NAME - VALUE) * value) / most;
+    const length = ((width - NAME - VALUE) * value) / most;
     const middle = y + LINE / 2 + 2;
     return [
       drawn("text", { class: "fill-ink", x: NAME - 10, y: middle, "text-anchor": "end" }, name),
@@ -27,6 +29,6 @@ export function barChart(title, bars, write) {
       drawn("text", { class: "fill-ink", x: NAME + length + 8, y: middle }, write(value)),
     ];
   });
-  const attributes = { class: "bars", viewBox: `0 0 ${WIDTH} ${height}`, role: "img" };
+  const attributes = { class: "bars", width, height, viewBox: `0 0 ${width} ${height}`, role: "img" };
   return drawn("svg", { ...attributes, "aria-label": `${title}: ${said}` }, ...parts);
 }

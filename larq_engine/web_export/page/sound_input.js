@@ -2,6 +2,10 @@
 
 import { button, element, fileButton } from "./elements.js";
 
+/** Models learnt sounds without what browsers do to voices on the telephone. */
+const AS_IT_IS = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
+const BITS_A_SECOND = 128000; // of a recording, whose compression then is hardly heard
+
 /**
  * Returns controls for sounds.
  * @param {number} rate Samples a second that are wanted.
@@ -57,9 +61,9 @@ async function decode(sound, rate) {
  * @param {() => void} begin Is called when the recording begins.
  */
 async function record(seconds, begin) {
-  const stream = await navigator.mediaDevices.getUserMedia({ audio: true });
+  const stream = await navigator.mediaDevices.getUserMedia({ audio: AS_IT_IS });
   try {
-    const recorder = new MediaRecorder(stream);
+    const recorder = new MediaRecorder(stream, { audioBitsPerSecond: BITS_A_SECOND });
     const parts = [];
     recorder.addEventListener("dataavailable", ({ data }) => parts.push(data));
     const stopped = new Promise((resolve) => recorder.addEventListener("stop", resolve));
