@@ -29,6 +29,12 @@ export function barChart(title, bars, write, room) {
       drawn("text", { class: "fill-ink", x: NAME + length + 8, y: middle }, write(value)),
     ];
   });
-  const attributes = { class: "bars", width, height, viewBox: `0 0 ${width} ${height}`, role: "img" };
+  const attributes = {
+    class: "bars",
+    width,
+    height,
+    viewBox: `0 0 ${width} ${height}`,
+    role: "img",
+  };
   return drawn("svg", { ...attributes, "aria-label": `${title}: ${said}` }, ...parts);
 }

@@ -46,10 +46,12 @@ export function digits({ file, bytes, sentBytes }) {
   });
   answers.say("Loading the model");
   paint(seen, new Uint8Array(SIDE * SIDE));
-  model.load((text) => answers.say(text)).then(
-    () => answers.say("Draw a digit"),
-    (error) => answers.say(error.message),
-  );
+  model
+    .load((text) => answers.say(text))
+    .then(
+      () => answers.say("Draw a digit"),
+      (error) => answers.say(error.message),
+    );
   return element(
     "div",
     { class: "halves" },
