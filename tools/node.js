@@ -9,5 +9,6 @@ process.argv.splice(1, 1);
 delete process.env.TEST_PREMATURE_EXIT_FILE;
 delete process.env.XML_OUTPUT_FILE;
 const Module = { preRun: [() => Object.assign(Module.ENV, process.env)] };
-const run = new Function("Module", "require", "__filename", "__dirname", fs.readFileSync(script, "utf8"));
+const code = fs.readFileSync(script, "utf8");
+const run = new Function("Module", "require", "__filename", "__dirname", code);
 run(Module, require, script, ".");
