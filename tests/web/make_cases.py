@@ -25,7 +25,7 @@ from larq_engine.python.engine_model import EngineModel
 from larq_engine.python.tensors import Array, TensorInfo, random_data
 from tests.converter.onnx_random import ReferenceFailsError
 from tests.corpus.onnx import draw
-from tests.model_builder import ModelBuilder, one_op_model, open_conv_model
+from tests.model_builder import PADDING, ModelBuilder, one_op_model, open_conv_model
 
 _INTEROP = Path(__file__).parents[1] / "interop"
 # A damaged shape can ask for more values; such a file tells nothing of the engine.
@@ -185,6 +185,8 @@ def _damaged(seed: int, count: int) -> Iterator[Case]:
 def _interfaces() -> Iterator[Case]:
     """Yields models with the forms of inputs and outputs that a program meets."""
     yield Case("interfaces", "open image", open_conv_model())
+    yield Case("interfaces", "open image of no size", _window_of_any_size())
+    yield Case("interfaces", "open batch that a constant fixes", _fixed_by_a_constant())
     yield Case("interfaces", "open batch", _sum_model((1, 2), (-1, 2)))
     yield Case("interfaces", "batch of 2", _sum_model((2, 2), None))
     yield Case("interfaces", "quantized", _quantized())
@@ -205,6 +207,24 @@ def _sum_model(shape: tuple[int, ...], signature: tuple[int, ...] | None) -> byt
     y = builder.tensor(shape, name="y", signature=signature)
     one = builder.constant(np.array([1.5, -2.25], np.float32))
     builder.builtin("ADD", [x, one], [y])
+    return builder.finish([x], [y])
+
+
+def _window_of_any_size() -> bytes:
+    """Returns a model that refuses the sizes that its file has where it leaves them open."""
+    builder = ModelBuilder()
+    x = builder.tensor((1, 1, 1, 2), name="x", signature=(1, -1, -1, 2))
+    y = builder.tensor((1, 1, 1, 2), name="y", signature=(1, -1, -1, 2))
+    window = {"filterHeight": 3, "filterWidth": 3, "strideH": 1, "strideW": 1}
+    builder.builtin("MAX_POOL_2D", [x], [y], padding=PADDING["VALID"], **window)
+    return builder.finish([x], [y])
+
+
+def _fixed_by_a_constant() -> bytes:
+    builder = ModelBuilder()
+    x = builder.tensor((1, 2, 2), name="x", signature=(-1, 2, 2))
+    y = builder.tensor((1, 4), name="y", signature=(-1, 4))
+    builder.builtin("RESHAPE", [x, builder.constant(np.array([1, 4], np.int32))], [y])
     return builder.finish([x], [y])
 
 

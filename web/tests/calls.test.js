@@ -18,10 +18,22 @@ test("an open batch takes any number of samples", async () => {
   assert.deepEqual(model.inputs[0].shape, [-1, 2]);
 });
 
-test("more samples than the memory of one run are cut into runs", async () => {
+test("more samples than the memory of one run are cut into runs", async (context) => {
+  const { instantiate } = WebAssembly;
+  let runs = 0;
+  context.mock.method(WebAssembly, "instantiate", async (module, imports) => {
+    const { exports } = await instantiate(module, imports);
+    const larq_engine_model_run = (...args) => {
+      ++runs;
+      return exports.larq_engine_model_run(...args);
+    };
+    return { exports: { ...exports, larq_engine_model_run } };
+  });
   const model = await open("open batch");
   const x = Float32Array.from({ length: 2 * 5_000_000 }, (_, index) => index % 1000);
   const y = await model.predict(x);
+  // Each sample has 16 bytes of activations, and a run takes 64 MiB of them.
+  assert.equal(runs, 2);
   assert.equal(y.length, x.length);
   assert.equal(y.at(-1), 999 - 2.25);
   assert.equal(y.at(-2), 998 + 1.5);
