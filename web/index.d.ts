@@ -64,7 +64,7 @@ export interface ProfileRow {
   readonly products: number;
 }
 
-/** How far a download is. */
+/** The state of a download. */
 export interface Progress {
   /** Bytes that have come. */
   readonly loaded: number;
@@ -79,8 +79,8 @@ export interface LoadOptions {
    */
   threads?: number;
   /**
-   * Whether the model runs in a worker of its own, so that the page can be used meanwhile; true by
-   * default. If false, it runs in the thread that calls.
+   * If true, the default, the model runs in a worker of its own, so that the page can be used
+   * meanwhile. If false, it runs in the thread that calls.
    */
   worker?: boolean;
   /** The signature whose graph runs; the main graph by default. */
@@ -119,7 +119,7 @@ export function load(
   options?: LoadOptions,
 ): Promise<Model>;
 
-/** What `imageTensor` takes an image from. */
+/** The kinds of images that `imageTensor` takes. */
 export type ImageSource =
   | ImageData
   | ImageBitmap

@@ -1,4 +1,4 @@
-/** What the package needs of a browser. */
+/** Does for the package what browsers do in their own way. */
 
 import { download, request } from "./download.js";
 

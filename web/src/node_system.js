@@ -1,4 +1,4 @@
-/** What the package needs of Node. */
+/** Does for the package what Node does in its own way. */
 
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";

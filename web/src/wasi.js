@@ -1,5 +1,5 @@
 /**
- * What the module asks of the system around it, which is a clock and little else. The engine
+ * Answers what the module asks of the system, which is a clock and little else. The engine
  * opens no files, and messages come back as text.
  */
 

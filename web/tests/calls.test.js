@@ -1,4 +1,4 @@
-/** What users hand to a model, and what they get, as the native package has it. */
+/** Calls of users get what the native package gives, or its errors. */
 
 import assert from "node:assert/strict";
 import test from "node:test";

@@ -12,7 +12,7 @@ const TYPES = {
   ".wasm": "application/wasm",
 };
 
-/** What a page with this policy may do: run scripts of its server, and compile WebAssembly. */
+/** Lets a page run scripts of its server and compile WebAssembly, and nothing else. */
 export const STRICT =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; worker-src 'self'";
 

@@ -1,6 +1,6 @@
 import { load } from "larq-engine";
 
-/** What the test calls, in a page that was bundled. */
+/** Runs a model when the test calls, in a page that was bundled. */
 globalThis.run = async (address, worker) => {
   const model = await load(address, { worker });
   try {
