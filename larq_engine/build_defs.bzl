@@ -250,8 +250,8 @@ _WASM_THREAD_LIBRARIES = [_WASM_LIBRARIES + name for name in [
 _WASM_THREAD_FLAGS = (
     ["-nostdlib", "-sIMPORTED_MEMORY", "-Wl,--shared-memory"] +
     ["-Wl,--export=" + name for name in _WASM_THREAD_GLOBALS] +
-    # Each instance gets this from JavaScript.
-    ["-Wl,--allow-undefined"] + _WASM_THREAD_LIBRARIES
+    # Each instance gets the rest from JavaScript, and cannot be made without it.
+    ["-sERROR_ON_UNDEFINED_SYMBOLS=0", "-sWARN_ON_UNDEFINED_SYMBOLS=0"] + _WASM_THREAD_LIBRARIES
 )
 
 def wasm_module(name, deps, threads = False, **kwargs):
