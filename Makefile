@@ -21,9 +21,9 @@ demo: setup-keras build ## convert a Keras model, run it in LiteRT, compare it w
 
 build: setup-base ## build the plug-in and copy it into the Python package
 web: setup-web ## build the package for browsers and Node, in web/, and copy it to where pages take it (docs/browser.md)
-release: setup-cross setup-cuda setup-windows ## make wheels, source archive, hashes, SBOMs and provenance, and check them all: PYTHONS="3.11 3.12"
+release: setup-cross setup-cuda setup-web setup-windows ## make wheels, source archive, hashes, SBOMs and provenance, and check them all: PYTHONS="3.11 3.12"
 release-pins: ## write the versions and hashes of what builds a release anew
-wheel: setup-cross setup-cuda ## make wheels for x86-64 and ARM of 64 and 32 bits (on ARM only its own), for glibc 2.28 and newer, in dist/
+wheel: setup-cross setup-cuda setup-web ## make wheels for x86-64 and ARM of 64 and 32 bits (on ARM only its own), for glibc 2.28 and newer, in dist/
 benchmark-binary: setup-base ## build larq_benchmark_model (docs/benchmark_binary.md), for this machine
 cpp-example: setup-base ## build run_model of examples/cpp (docs/deployment.md), for this machine
 docs: setup-docs web ## make the documents a site, in .build/site, with a live page

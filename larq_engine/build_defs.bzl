@@ -24,7 +24,11 @@ SMALL_COPTS = LARQ_COPTS + ["-Os"]
 
 # gcc 12 vectorises the epilogues and packers only with -O3, and square roots only if they need not
 # set errno.
-KERNEL_COPTS = LARQ_COPTS + ["-O3", "-fno-math-errno"]
+KERNEL_COPTS = LARQ_COPTS + ["-O3", "-fno-math-errno"] + select({
+    # Where another level comes first, emscripten goes on without what it left out for that one.
+    "//:wasm": ["-finline-functions"],
+    "//conditions:default": [],
+})
 
 # For the products on 64-bit words: with vectorisation, gcc 12 keeps the counters of neighbouring
 # outputs in SSE registers and moves every count there, at half the speed (74 instead of 150 GMAC/s

@@ -12,6 +12,9 @@ _HERE = Path(__file__).parent
 _PARTS = ("engine", "page")
 _NEEDED = ("engine/src/index.js", "engine/wasm/larq_engine.wasm")
 
+# A page loads one module, and these only in browsers that lack SIMD, or for threads.
+_OTHER_MODULES = ("engine/wasm/larq_engine_plain.wasm", "engine/wasm/larq_engine_threads.wasm")
+
 # Scripts name in these forms the modules that they import, workers and WebAssembly modules.
 _NAMES = re.compile(
     r'^(?:im|ex)port\b[^;]*?"(\.[^"]+)"|new URL\(\s*"(\.[^"]+)",\s*import\.meta\.url',
@@ -57,8 +60,9 @@ def needed_files(files: Mapping[str, bytes], *names: str) -> dict[str, bytes]:
 
 
 def sent_bytes(files: Mapping[str, bytes]) -> int:
-    """Returns how many bytes a server sends for these files if it compresses with gzip."""
+    """Returns how many bytes a server that compresses with gzip sends a browser of today."""
     return sum(
         len(gzip.compress(content, mtime=0)) if name.endswith(_COMPRESSED) else len(content)
         for name, content in files.items()
+        if name not in _OTHER_MODULES
     )
