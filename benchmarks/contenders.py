@@ -38,25 +38,23 @@ class Contender:
     name: str
     runtime: str  # a key of RUNTIMES in peers/worker.py
     model: str  # form of a case: a key of FORMS in conv_trials.py or FILES in models.py
-    python: Path
+    python: Path = Path(sys.executable)  # runs the contender's process
 
     @property
     def is_other_engine(self) -> bool:
         return self.runtime != OURS.runtime
 
 
-OURS = Contender("larq_engine", "larq_engine", "binary", Path(sys.executable))
-OURS_BITS_FLOAT = Contender(
-    "larq_engine, bits to float", "larq_engine", "bits_float", Path(sys.executable)
-)
-OURS_BITS = Contender("larq_engine, bits to bits", "larq_engine", "bits", Path(sys.executable))
+OURS = Contender("larq_engine", "larq_engine", "binary")
+OURS_BITS_FLOAT = Contender("larq_engine, bits to float", "larq_engine", "bits_float")
+OURS_BITS = Contender("larq_engine, bits to bits", "larq_engine", "bits")
 LCE = Contender("LCE", "lce", "lce", PEERS_PYTHON)
 LCE_INDIRECT = Contender("LCE indirect", "lce_indirect", "lce", PEERS_PYTHON)
 OPENVINO = Contender("OpenVINO", "openvino", "arrays", PEERS_PYTHON)
 ONNX_FLOAT32 = Contender("ONNX Runtime f32", "onnxruntime", "onnx_float32", PEERS_PYTHON)
 ONNX_INT8 = Contender("ONNX Runtime int8", "onnxruntime", "onnx_int8", PEERS_PYTHON)
-XNNPACK_FLOAT32 = Contender("XNNPACK f32", "xnnpack", "float32", Path(sys.executable))
-XNNPACK_INT8 = Contender("XNNPACK int8", "xnnpack", "int8", Path(sys.executable))
+XNNPACK_FLOAT32 = Contender("XNNPACK f32", "xnnpack", "float32")
+XNNPACK_INT8 = Contender("XNNPACK int8", "xnnpack", "int8")
 
 PEERS = (LCE, LCE_INDIRECT, XNNPACK_FLOAT32, XNNPACK_INT8)
 

@@ -13,12 +13,12 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy.typing as npt
 
 from benchmarks import machine
-from benchmarks.contenders import OURS, Contender, ContenderError, Worker
+from benchmarks.contenders import OURS, Contender, ContenderError, Sample, Worker
 from benchmarks.progress import Progress
 from benchmarks.report import Case, Results, format_table
 from benchmarks.result_files import WRONG_RESULT
@@ -48,6 +48,32 @@ class Trial:
     find_error: Callable[[Answer], str | None]
     tolerance: str
     repeats: int = 1
+
+
+class Runner(Protocol):
+    """A contender that runs, as contenders.Worker does in a process of its own."""
+
+    @property
+    def versions(self) -> dict[str, str]: ...
+    def load(self, key: str, model: bytes | Path, threads: int) -> list[str]: ...
+    def run(self, key: str, x: Array) -> list[Array]: ...
+    def time(self, key: str, seconds: float) -> Sample: ...
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where contenders run.
+
+    Attributes:
+        start: Starts a contender. May raise ContenderError.
+        measure_limits: Measures the limits of a core, as `bgemm_bench --limits` writes them.
+        take_cores: Chooses cores for a number of threads, and binds this process to them.
+    """
+
+    start: Callable[[Contender], Runner]
+    measure_limits: Callable[[], dict[str, Any] | None]
+    take_cores: Callable[[int], list[int]]
 
 
 MakeTrials = Callable[[Progress], Iterable[Trial]]
@@ -97,16 +123,23 @@ def measure(
     contenders: Sequence[Contender],
     make_trials: MakeTrials,
     options: argparse.Namespace,
+    place: Place | None = None,
 ) -> dict[str, Any]:
-    """Returns the summary: absent contenders with reasons, the results, and the conditions."""
-    cores = machine.pin_to_cores(options.threads)
+    """Returns the summary: absent contenders with reasons, the results, and the conditions.
+
+    Contenders run in processes of their own, unless `place` is another one.
+    """
+    place = place or Place(Worker, machine.measure_limits, machine.pin_to_cores)
+    cores = place.take_cores(options.threads)
     description = machine.describe_machine(cores)  # before our own load
     progress = Progress()
     results = Results(OURS.name, [c.name for c in contenders if c.is_other_engine], options.threads)
-    workers = _start_workers(contenders, results, progress)
+    workers = _start_workers(contenders, place.start, results, progress)
     try:
         trials = _load_and_check(workers, make_trials(progress), options.threads, results, progress)
         for number in range(options.rounds):
+            progress.say(f"round {number + 1} of {options.rounds}", "limit of this machine")
+            results.add_limits(place.measure_limits())
             _measure_round(workers, trials, number, options, results, progress)
     finally:
         for worker in workers.values():
@@ -135,20 +168,23 @@ def finish(summary: dict[str, Any], file: Path | None, plot: Plot | None = None)
 
 
 def _start_workers(
-    contenders: Sequence[Contender], results: Results, progress: Progress
-) -> dict[Contender, Worker]:
-    workers: dict[Contender, Worker] = {}
+    contenders: Sequence[Contender],
+    start: Callable[[Contender], Runner],
+    results: Results,
+    progress: Progress,
+) -> dict[Contender, Runner]:
+    workers: dict[Contender, Runner] = {}
     for contender in contenders:
         progress.say("starting", contender.name)
         try:
-            workers[contender] = Worker(contender)
+            workers[contender] = start(contender)
         except ContenderError as error:
             results.add_failure(contender.name, "all", str(error))
     return workers
 
 
 def _load_and_check(
-    workers: dict[Contender, Worker],
+    workers: dict[Contender, Runner],
     trials: Iterable[Trial],
     threads: int,
     results: Results,
@@ -162,7 +198,7 @@ def _load_and_check(
             continue
         worker = workers[contender]
 
-        def answer(x: Array, worker: Worker = worker, key: str = case.name) -> list[Array]:
+        def answer(x: Array, worker: Runner = worker, key: str = case.name) -> list[Array]:
             return worker.run(key, x)
 
         try:
@@ -183,7 +219,7 @@ def _load_and_check(
 
 
 def _measure_round(
-    workers: dict[Contender, Worker],
+    workers: dict[Contender, Runner],
     trials: Iterable[Trial],
     number: int,
     options: argparse.Namespace,
@@ -191,8 +227,6 @@ def _measure_round(
     progress: Progress,
 ) -> None:
     stage = f"round {number + 1} of {options.rounds}"
-    progress.say(stage, "limit of this machine")
-    results.add_limits(machine.measure_limits())
     for group in by_case(trials):
         for trial in rotate(group, number):
             contender, case = trial.contender.name, trial.case

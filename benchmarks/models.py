@@ -98,7 +98,7 @@ def main() -> int:
     summary = measure(
         "models",
         CONTENDERS,
-        lambda progress: make_trials(options.models, progress),
+        lambda progress: make_trials(options.models, CONTENDERS, progress),
         options,
     )
     measured = [result["case"] for result in summary["results"] if result["subject"] == OURS.name]
@@ -128,7 +128,9 @@ def parse_options() -> argparse.Namespace:
     return options
 
 
-def make_trials(names: Sequence[str], progress: Progress) -> Iterator[Trial]:
+def make_trials(
+    names: Sequence[str], contenders: Sequence[Contender], progress: Progress
+) -> Iterator[Trial]:
     for name in names:
         try:
             files = zoo_cache.prepare(name, progress)
@@ -137,8 +139,8 @@ def make_trials(names: Sequence[str], progress: Progress) -> Iterator[Trial]:
         with np.load(files / "answers.npz") as answers:
             images, right = answers["images"], answers["outputs"]
         case = ModelCase(name, collect_facts((files / FILES["float32"]).read_bytes()).float_macs)
-        for contender in CONTENDERS:
-            loosely = contender in (XNNPACK_INT8, ONNX_INT8)
+        for contender in contenders:
+            loosely = contender.model in (XNNPACK_INT8.model, ONNX_INT8.model)
             if loosely and name in UNCHECKABLE_IN_INT8:
                 continue
             yield Trial(

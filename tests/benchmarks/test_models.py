@@ -108,7 +108,8 @@ def test_where_a_converter_fails_its_reason_is_told(
 
 def test_what_cannot_be_checked_is_not_tried(folder: Path) -> None:
     def tried(name: str) -> set[str]:
-        return {trial.contender.name for trial in models.make_trials([name], Progress())}
+        trials = models.make_trials([name], models.CONTENDERS, Progress())
+        return {trial.contender.name for trial in trials}
 
     assert tried("QuickNet") - tried("BinaryAlexNet") == {
         XNNPACK_INT8.name,
