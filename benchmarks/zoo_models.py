@@ -23,10 +23,13 @@ import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 
+from benchmarks.micro import networks
+
 Array = npt.NDArray[Any]
 Images = npt.NDArray[np.float32]
 
 IMAGES = 4
+SQUARES = 14  # whole squares from the top of an image to its bottom
 
 # Margin in standard deviations of the channel. Rounding changes the outputs by 1e-5 of their range.
 MARGIN = 1e-4
@@ -36,18 +39,26 @@ LOGITS_SPREAD = 2.0
 
 
 def build(name: str) -> Any:
-    """Builds a model as larq_zoo initializes it."""
+    """Builds a model as larq_zoo initializes it, or a network of benchmarks/micro."""
     tf.keras.utils.set_random_seed(1)
+    if name in networks.NETWORKS:
+        return networks.NETWORKS[name]()
     family = larq_zoo.sota if hasattr(larq_zoo.sota, name) else larq_zoo.literature
     return getattr(family, name)(weights=None)
 
 
 def draw_images(model: Any) -> Images:
-    """Draws images of 16x16 squares: in noise of single pixels all images look alike."""
+    """Draws images of squares: in noise of single pixels all images look alike.
+
+    A model that scales its input reads bytes, others numbers from -1 to 1.
+    """
     rng = np.random.default_rng(0)
     _, height, width, channels = model.input_shape
-    squares = rng.uniform(-1, 1, (IMAGES, -(-height // 16), -(-width // 16), channels))
-    images = squares.repeat(16, axis=1).repeat(16, axis=2)[:, :height, :width]
+    side = height // SQUARES
+    reads_bytes = any(isinstance(layer, tf.keras.layers.Rescaling) for layer in model.layers)
+    low, high = (0, 255) if reads_bytes else (-1, 1)
+    squares = rng.uniform(low, high, (IMAGES, -(-height // side), -(-width // side), channels))
+    images = squares.repeat(side, axis=1).repeat(side, axis=2)[:, :height, :width]
     return images.astype(np.float32)
 
 
