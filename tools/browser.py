@@ -134,8 +134,10 @@ class Page:
         self.send("Emulation.setEmulatedMedia", features=features)
 
     def evaluate(self, expression: str) -> Any:
-        """Returns the value of an expression of JavaScript."""
-        answer = self.send("Runtime.evaluate", expression=expression, returnByValue=True)
+        """Returns the value of an expression of JavaScript; of a promise, its result."""
+        answer = self.send(
+            "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
+        )
         if "exceptionDetails" in answer:
             raise RuntimeError(f"{expression}: {answer['exceptionDetails']}")
         return answer["result"].get("value")
