@@ -38,6 +38,18 @@ def find_browser() -> str | None:
     return next(filter(None, map(shutil.which, _NAMES)), None)
 
 
+class ScriptError(RuntimeError):
+    """JavaScript threw something.
+
+    Attributes:
+        thrown: It as text; after the first line of an Error comes its stack.
+    """
+
+    def __init__(self, expression: str, thrown: str) -> None:
+        super().__init__(f"{expression}: {thrown}")
+        self.thrown = thrown
+
+
 class Page:
     """A page in a browser of its own. It keeps the browser's messages and network requests."""
 
@@ -139,7 +151,8 @@ class Page:
             "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
         )
         if "exceptionDetails" in answer:
-            raise RuntimeError(f"{expression}: {answer['exceptionDetails']}")
+            exception = answer["exceptionDetails"].get("exception", {})
+            raise ScriptError(expression, exception.get("description", f"{exception}"))
         return answer["result"].get("value")
 
     def wait_for(self, condition: str) -> Any:
