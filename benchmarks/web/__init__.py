@@ -1,0 +1,1 @@
+"""Times the package for browsers beside other engines, in one page of one Chromium."""
