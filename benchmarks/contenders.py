@@ -36,13 +36,13 @@ class Contender:
     """One column of the table."""
 
     name: str
-    runtime: str  # a key of RUNTIMES in peers/worker.py
+    runtime: str  # a key of RUNTIMES in peers/worker.py, or a module of web/page/engines
     model: str  # form of a case: a key of FORMS in conv_trials.py or FILES in models.py
     python: Path = Path(sys.executable)  # runs the contender's process
 
     @property
     def is_other_engine(self) -> bool:
-        return self.runtime != OURS.runtime
+        return not self.runtime.startswith(OURS.runtime)
 
 
 OURS = Contender("larq_engine", "larq_engine", "binary")
@@ -65,10 +65,10 @@ class ContenderError(Exception):
 
 @dataclass(frozen=True)
 class Sample:
-    """Times of single invocations, in nanoseconds."""
+    """Times of single invocations, in nanoseconds; those of the CPU are None where unknown."""
 
     wall: npt.NDArray[np.float64]
-    cpu: npt.NDArray[np.float64]
+    cpu: npt.NDArray[np.float64] | None
 
 
 class Worker:

@@ -238,9 +238,8 @@ def _measure_round(
             except ContenderError as error:
                 results.add_failure(contender, case.name, str(error))
                 continue
-            results.add_times(
-                contender, case, sample.wall / trial.repeats, sample.cpu / trial.repeats
-            )
+            cpu = None if sample.cpu is None else sample.cpu / trial.repeats
+            results.add_times(contender, case, sample.wall / trial.repeats, cpu)
 
 
 def by_case(trials: Iterable[Trial]) -> list[list[Trial]]:

@@ -19,7 +19,7 @@ RESULTS = ROOT / "benchmarks" / "results"
 Summary = dict[str, Any]  # as a benchmark writes it
 
 # Fields that are kept of a run, and of each of its results.
-_RUN = ("benchmark", "commit", "compiler", "limits_gmac_per_s", "profiles")
+_RUN = ("benchmark", "commit", "compiler", "limits_gmac_per_s", "profiles", "bytes")
 _MACHINE = ("cpu", "cpu_ids", "features")
 _RESULT = ("case", "title", "macs", "subject", "median_ns", "quartiles_ns")
 

@@ -68,9 +68,10 @@ class Results:
     def is_checked(self, contender: str, case: Case) -> bool:
         return (contender, case.name) in self._wall
 
-    def add_times(self, contender: str, case: Case, wall: Times, cpu: Times) -> None:
+    def add_times(self, contender: str, case: Case, wall: Times, cpu: Times | None) -> None:
         self._wall[contender, case.name].append(wall)
-        self._cpu[contender, case.name].append(cpu)
+        if cpu is not None:
+            self._cpu[contender, case.name].append(cpu)
 
     def add_limits(self, measured: dict[str, Any] | None) -> None:
         if measured:
@@ -132,9 +133,9 @@ class Results:
         drifts = [_relative_spread(values) for values in self._limits_that_ran() if len(values) > 1]
         if drifts:
             noise["drift_of_limit"] = max(drifts)
-        wall = _total(self._wall)
-        if wall and self._threads == 1:  # CPU time of several threads does not show waiting
-            noise["time_held_off_the_core"] = max(0.0, 1 - _total(self._cpu) / wall)
+        cpu = _total(self._cpu)
+        if cpu and self._threads == 1:  # CPU time of several threads does not show waiting
+            noise["time_held_off_the_core"] = max(0.0, 1 - cpu / _total(self._wall))
         noise["noisy"] = any(value > NOISE for value in noise.values()) if noise else None
         return noise
 
