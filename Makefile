@@ -11,7 +11,7 @@ CASES ?= 100000
 .DEFAULT_GOAL := help
 .PHONY: demo build web release release-pins wheel docs pictures benchmark-binary cpp-example test test-changed test-all test-rest test-full lint format fuzz fuzz-files bench \
         bench-compare bench-docs gpu-bundle gpu-check gpu-docs zoo setup setup-base setup-keras setup-hosts setup-torch setup-fuzzer \
-        setup-browser setup-web setup-speech setup-micro setup-emulators setup-cross setup-cuda setup-ray setup-docs setup-windows peers clean help
+        setup-browser setup-web setup-speech setup-micro setup-emulators setup-cross setup-cuda setup-ray setup-docs setup-windows peers web-peers clean help
 
 ##@ See what it does
 
@@ -43,9 +43,9 @@ fuzz-files: setup-base build ## run CASES (100000) mutated model files in LiteRT
 
 ##@ Measure
 
-bench: setup-base ## measure against other engines: PARTS="kernels convs models" RESULTS=folder
+bench: setup-base ## measure against other engines: PARTS="kernels convs models web" RESULTS=folder
 bench-compare: setup-base ## compare results: B=after.json, and A=before.json or what is kept of such cores
-bench-docs: setup-base ## write the kept results of benchmarks into docs/performance.md
+bench-docs: setup-base ## write the kept results of benchmarks into docs/performance.md and docs/browser_performance.md
 gpu-bundle: setup-hosts setup-cuda ## put all that gpu-check needs into .gpu, where there is no GPU: BASELINE=commit to compare with
 gpu-check: ## ask a GPU all that only a GPU can answer: RESULTS=folder STEPS="contract peaks" SECONDS=540; after gpu-bundle
 gpu-docs: ## write what gpu-check found into docs/gpu_results.md: RESULTS=folder (docs/gpu_results)
@@ -55,6 +55,7 @@ zoo: setup-hosts build ## convert the models of larq_zoo, checked against Keras;
 
 setup: setup-hosts setup-torch setup-fuzzer setup-browser setup-web setup-speech setup-micro setup-emulators setup-cross setup-cuda setup-ray setup-windows ## install all that building and testing need (quick when all is in place)
 peers: ## install the engines that `make bench` compares with
+web-peers: ## install those for browsers
 setup-cuda: ## install NVIDIA's compiler (280 MB): then `make build` makes the kernels for GPUs as well
 clean: ## remove what was built; environments, demo/, and what you copied or measured elsewhere stay
 help: ## list the targets
@@ -64,8 +65,8 @@ help: ## list the targets
 setup-base setup-keras setup-hosts setup-torch setup-fuzzer setup-browser setup-web setup-speech setup-micro setup-emulators setup-cross setup-cuda setup-ray setup-docs setup-windows:
 	@tools/setup.sh $(@:setup-%=%)
 
-peers:
-	@tools/setup.sh peers
+peers web-peers:
+	@tools/setup.sh $@
 
 demo:
 	@$(VENV)/bin/python examples/demo.py
@@ -121,7 +122,8 @@ fuzz-files:
 	@echo "== Mutated files in a stock interpreter with the plug-in"
 	@$(VENV)/bin/python -m tests.fuzz.files --cases $(CASES) --mode bare
 
-bench: build $(if $(filter-out kernels,$(or $(PARTS),all)),setup-hosts peers)
+bench: build $(if $(filter-out kernels,$(or $(PARTS),all)),setup-hosts peers) \
+       $(if $(filter web,$(or $(PARTS),web)),setup-browser web web-peers)
 	@$(RUN_BAZEL) build $(BAZEL_FLAGS) //benchmarks/kernels:bgemm_bench
 	@$(VENV)/bin/python -m benchmarks $(PARTS) $(if $(RESULTS),--results $(RESULTS)) $(BENCH_FLAGS)
 
@@ -132,6 +134,7 @@ bench-compare:
 
 bench-docs:
 	@$(VENV)/bin/python -m benchmarks.docs
+	@$(VENV)/bin/python -m benchmarks.web.docs
 
 gpu-bundle:
 	@tools/make_gpu_bundle.sh .gpu $(BASELINE)

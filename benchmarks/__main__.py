@@ -23,6 +23,12 @@ PARTS: dict[str, dict[str, tuple[str, ...]]] = {
         "models": ("benchmarks.models", "--threads", "1"),
         "models-2-threads": ("benchmarks.models", "--threads", "2"),
     },
+    "web": {
+        "web_models": ("benchmarks.web.models", "--threads", "1"),
+        "web_models-2-threads": ("benchmarks.web.models", "--threads", "2"),
+        "web_convs": ("benchmarks.web.convs",),
+        "web_start": ("benchmarks.web.start",),
+    },
 }
 
 

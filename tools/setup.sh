@@ -15,6 +15,7 @@
 #   tools/setup.sh ray        base; Ray in .venv-ray, for the tests of larq_engine.batch in it
 #   tools/setup.sh docs       the tools of `make docs` in .venv-docs, and nothing else
 #   tools/setup.sh peers      base, and benchmarks/peers/.venv (what only `make bench` needs)
+#   tools/setup.sh web-peers  web; benchmarks/web/peers/node_modules (likewise, for browsers)
 #   tools/setup.sh cross      base; compilers for ARM, and the QEMU that runs what they make
 #   tools/setup.sh zig        base; the compiler for macOS and Windows, in .zig
 #   tools/setup.sh windows    zig; Wine, which runs what it makes for Windows
@@ -317,6 +318,16 @@ peers() {
   fingerprint "$requirements" pyproject.toml >"$venv/.setup-peers"
 }
 
+web-peers() {
+  web
+  local folder=benchmarks/web/peers
+  local inputs=("$folder/package.json" "$folder/package-lock.json")
+  if done_before "$folder/node_modules/.setup-web-peers" "${inputs[@]}"; then return; fi
+  say "$folder/node_modules: installing the engines for browsers to compare with (180 MB)"
+  quietly npm --prefix "$folder" ci
+  fingerprint "${inputs[@]}" >"$folder/node_modules/.setup-web-peers"
+}
+
 # unpacked COMPILER WHAT: packages that hold programs and not Python, in a folder of their own.
 unpacked() {
   local folder=.$1 pins=tools/release/$1.txt
@@ -487,6 +498,6 @@ arm64() {
 }
 
 case ${1:-} in
-  base | keras | hosts | torch | fuzzer | browser | web | speech | micro | emulators | cuda | ray | docs | peers | cross | zig | windows | arm64) "$1" ;;
-  *) fail "expected base, keras, hosts, torch, fuzzer, browser, web, speech, micro, emulators, cuda, ray, docs, peers, cross, zig, windows or arm64, got '${1:-}'" ;;
+  base | keras | hosts | torch | fuzzer | browser | web | speech | micro | emulators | cuda | ray | docs | peers | web-peers | cross | zig | windows | arm64) "$1" ;;
+  *) fail "expected base, keras, hosts, torch, fuzzer, browser, web, speech, micro, emulators, cuda, ray, docs, peers, web-peers, cross, zig, windows or arm64, got '${1:-}'" ;;
 esac

@@ -17,7 +17,7 @@ from benchmarks.interleave import Place
 from benchmarks.machine import ROOT
 from benchmarks.web.server import Server
 from benchmarks.web.waiting import nanoseconds_waited
-from tools.browser import Page, find_browser
+from tools.browser import Page, ScriptError, find_browser
 
 HERE = Path(__file__).resolve().parent
 PEERS = HERE / "peers" / "node_modules"
@@ -82,11 +82,14 @@ class Browser:
         texts = ", ".join(map(json.dumps, arguments))
         try:
             return self._page.evaluate(f"bench.{function}({texts})")
+        except ScriptError as error:
+            raise ContenderError(error.thrown.partition("\n")[0]) from error
         except (RuntimeError, TimeoutError) as error:
-            raise ContenderError(_reason(error)) from error
+            raise ContenderError(str(error)) from error
 
-    def put(self, name: str, file: Path | bytes) -> str:
-        return self._server.put(name, file)
+    def put(self, address: str, file: Path | bytes) -> None:
+        """Serves a file, or bytes, at an address' path."""
+        self._server.files[address] = file
 
     @property
     def version(self) -> str:
@@ -95,11 +98,10 @@ class Browser:
 
     def place(self) -> Place:
         """Returns the page as the place where contenders run."""
-        return Place(
-            lambda contender: PageWorker(self, contender), self._measure_limits, _all_cores
-        )
+        return Place(lambda contender: PageWorker(self, contender), self.measure_limits, all_cores)
 
-    def _measure_limits(self) -> dict[str, Any]:
+    def measure_limits(self) -> dict[str, Any]:
+        """Measures the limits of a core in WebAssembly."""
         return {"compiler": f"V8 of Chromium {self.version}", "limits": self.call("measureLimits")}
 
 
@@ -117,7 +119,8 @@ class PageWorker:
 
     def load(self, key: str, model: bytes | Path, threads: int) -> list[str]:
         """Loads a model; returns the names of the chosen kernels, if the contender tells them."""
-        address = self._browser.put(f"{self._key(key)}.model", model)
+        address, _ = self.addresses(key)
+        self._browser.put(address, model)
         kernels: list[str] = self._browser.call(
             "load", self._engine, threads, self._key(key), address
         )
@@ -125,7 +128,8 @@ class PageWorker:
 
     def run(self, key: str, x: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
         """Runs a model; returns all outputs."""
-        address = self._browser.put(f"{self._key(key)}.input", x.tobytes())
+        _, address = self.addresses(key)
+        self._browser.put(address, x.tobytes())
         outputs = self._browser.call("run", self._key(key), address, x.dtype.name)
         return [to_array(output) for output in outputs]
 
@@ -139,6 +143,10 @@ class PageWorker:
     def close(self) -> None:
         """Does nothing, as the page ends with the browser."""
 
+    def addresses(self, key: str) -> tuple[str, str]:
+        """Returns where the page finds a model, and the last input that it ran."""
+        return f"/file/{self._key(key)}.model", f"/file/{self._key(key)}.input"
+
     def _key(self, key: str) -> str:
         return f"{self._name}-{key}".replace(" ", "_")
 
@@ -149,7 +157,7 @@ def to_array(output: dict[str, Any]) -> npt.NDArray[Any]:
     return data.reshape(output["shape"])
 
 
-def _all_cores(threads: int) -> list[int]:
+def all_cores(threads: int) -> list[int]:
     """Returns the cores that this process may use.
 
     A browser has threads of its own, which would take the time of contenders on fewer cores.
@@ -158,9 +166,3 @@ def _all_cores(threads: int) -> list[int]:
     if threads > len(cores):
         raise SystemExit(f"--threads {threads}: this process may use {len(cores)} cores only")
     return cores
-
-
-def _reason(error: Exception) -> str:
-    """Returns the first line of what JavaScript threw, as the rest is the command and a stack."""
-    _, found, description = str(error).partition("'description': ")
-    return description.strip("'\"").split("\\n")[0] if found else str(error)

@@ -30,7 +30,11 @@ FindError = Callable[[Answer], str | None]
 
 
 def main() -> int:
-    options = parse_options()
+    options = parse_options(
+        "web.models",
+        "Times whole models in larq_engine's package and in other engines, in one page of Chromium "
+        "and in turns. An engine whose output is wrong has no time.",
+    )
     with make_server() as server, Browser(server, options.threads) as browser:
         here = contenders(options.threads)
         summary = measure(
@@ -43,12 +47,8 @@ def main() -> int:
     return finish(summary, options.json)
 
 
-def parse_options() -> argparse.Namespace:
-    description = (
-        "Times whole models in larq_engine's package and in other engines, in one page of Chromium "
-        "and in turns. An engine whose output is wrong has no time."
-    )
-    parser = make_parser("web.models", description, rounds=5, seconds=0.5)
+def parse_options(name: str, description: str) -> argparse.Namespace:
+    parser = make_parser(name, description, rounds=5, seconds=0.5)
     parser.add_argument(
         "models",
         nargs="*",

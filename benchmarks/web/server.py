@@ -24,15 +24,16 @@ _HEADERS = {
 
 
 class Server:
-    """Serves folders by the first part of an address' path, and single files by names.
+    """Serves folders by the first part of an address' path, and single files.
 
     Attributes:
-        taken: The files that were fetched, each once, in their order.
+        files: Single files, or their bytes, by the paths of their addresses.
+        taken: The files of folders that were fetched, each once, in their order.
     """
 
     def __init__(self, folders: Mapping[str, Path]) -> None:
         self._folders = {name: folder.resolve() for name, folder in folders.items()}
-        self._files: dict[str, Path | bytes] = {}
+        self.files: dict[str, Path | bytes] = {}
         self.taken: dict[Path, None] = {}
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
@@ -54,21 +55,18 @@ class Server:
     def origin(self) -> str:
         return f"http://127.0.0.1:{self._server.server_port}"
 
-    def put(self, name: str, file: Path | bytes) -> str:
-        """Serves a file, or bytes, and returns the path of its address."""
-        self._files[name] = file
-        return f"/file/{name}"
-
     def find(self, path: str) -> Path | bytes | None:
-        """Returns what is served at an address' path."""
-        _, first, *rest = PurePosixPath(path).parts or ("/", "")
-        if first == "file":
-            return self._files.get("/".join(rest))
+        """Returns what is served at an address' path, or None."""
+        if path in self.files:
+            return self.files[path]
+        first, *rest = PurePosixPath(path).parts[1:] or ("",)
         if first not in self._folders:
             return None
         file = self._folders[first].joinpath(*rest)
-        is_inside = ".." not in rest and file.is_file()
-        return file if is_inside else None
+        if ".." in rest or not file.is_file():
+            return None
+        self.taken[file] = None
+        return file
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         server = self
@@ -82,7 +80,6 @@ class Server:
                     self.send_error(404)
                     return
                 if isinstance(found, Path):
-                    server.taken[found] = None
                     kind = _TYPES.get(found.suffix, "application/octet-stream")
                     content = found.read_bytes()
                 else:

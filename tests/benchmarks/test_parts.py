@@ -18,12 +18,21 @@ def test_each_part_leaves_a_file_of_its_own(tmp_path: Path) -> None:
         "convs",
         "models",
         "models-2-threads",
+        "web_models",
+        "web_models-2-threads",
+        "web_convs",
+        "web_start",
     ]
     for title, command in planned.items():
         assert command[command.index("--json") + 1] == str(tmp_path / f"{title}.json")
         assert (command[-2:] == ["--rounds", "3"]) == (title != "kernels")
     threads = {title: command[4] for title, command in planned.items() if "--threads" in command}
-    assert threads == {"models": "1", "models-2-threads": "2"}
+    assert threads == {
+        "models": "1",
+        "models-2-threads": "2",
+        "web_models": "1",
+        "web_models-2-threads": "2",
+    }
 
 
 def test_parts_are_run_once_in_the_order_given(tmp_path: Path) -> None:
