@@ -63,7 +63,7 @@ class Runner(Protocol):
 
 @dataclass(frozen=True)
 class Place:
-    """Where contenders run.
+    """A place where contenders run.
 
     Attributes:
         start: Starts a contender. May raise ContenderError.

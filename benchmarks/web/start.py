@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from benchmarks.contenders import OURS, Contender, Sample
 from benchmarks.interleave import Place, finish, measure
@@ -34,83 +32,50 @@ def main() -> int:
         "Times the first answer of models in larq_engine's package and in other engines, each in a "
         "new browser. An engine whose output is wrong has no time.",
     )
-    with make_server() as server:
-        starts = Starts(server, options.threads)
+    files: dict[str, list[Path]] = {}
+    with make_server() as server, Browser(server, options.threads) as browser:
+        place = Place(
+            lambda contender: Starter(browser, server, contender, files),
+            browser.measure_limits,
+            all_cores,
+        )
         summary = measure(
             "web_start",
             CONTENDERS,
             lambda progress: models.make_trials(options.models, CONTENDERS, progress),
             options,
-            Place(lambda contender: Starter(starts, contender), starts.measure_limits, all_cores),
+            place,
         )
-        summary["bytes"] = {name: sizes(files) for name, files in starts.files.items()}
+    summary["bytes"] = find_sizes(files)
     status = finish(summary, options.json)
     print("\n" + format_sizes(summary["bytes"]))
     return status
 
 
-class Starts:
-    """Browsers that are started for one answer.
+class Starter(PageWorker):
+    """A contender that is checked in a page with the others, and timed in new browsers."""
 
-    Attributes:
-        files: The files of each contender that a page fetched.
-    """
-
-    def __init__(self, server: Server, threads: int) -> None:
+    def __init__(
+        self, browser: Browser, server: Server, contender: Contender, files: dict[str, list[Path]]
+    ) -> None:
+        super().__init__(browser, contender)
         self._server = server
-        self._threads = threads
-        self.files: dict[str, list[Path]] = {}
-
-    def browser(self) -> Browser:
-        return Browser(self._server, self._threads)
-
-    def measure_limits(self) -> dict[str, Any]:
-        with self.browser() as browser:
-            return browser.measure_limits()
-
-    def milliseconds(self, contender: Contender, model: str, data: str) -> float:
-        """Returns the time from a click to the answer, and keeps which files it took."""
-        with self.browser() as browser:
-            self._server.taken.clear()
-            taken: float = browser.call(
-                "firstAnswer", contender.runtime, self._threads, model, data
-            )
-            self.files[contender.name] = engine_files(self._server.taken)
-        return taken
-
-
-class Starter:
-    """A contender that starts anew each time."""
-
-    def __init__(self, starts: Starts, contender: Contender) -> None:
-        self._starts = starts
         self._contender = contender
-        self._models: dict[str, bytes | Path] = {}
-        self._addresses: dict[str, tuple[str, str]] = {}
-        with starts.browser() as browser:
-            self.versions = PageWorker(browser, contender).versions
-
-    def load(self, key: str, model: bytes | Path, threads: int) -> list[str]:
-        self._models[key] = model
-        return []
-
-    def run(self, key: str, x: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
-        with self._starts.browser() as browser:
-            worker = PageWorker(browser, self._contender)
-            worker.load(key, self._models[key], browser.threads)
-            self._addresses[key] = worker.addresses(key)
-            return worker.run(key, x)
+        self._threads = browser.threads
+        self._files = files  # those that the page of each contender fetched
 
     def time(self, key: str, seconds: float) -> Sample:
         """Times one start, however few seconds there are.
 
         Its threads share cores, so what they waited says nothing of other programs.
         """
-        taken = self._starts.milliseconds(self._contender, *self._addresses[key])
+        with Browser(self._server, self._threads) as browser:
+            self._server.taken.clear()
+            taken: float = browser.call(
+                "firstAnswer", self._contender.runtime, self._threads, *self.addresses(key)
+            )
+            self._files[self._contender.name] = engine_files(self._server.taken)
         return Sample(np.array([taken * 1e6]), None)
-
-    def close(self) -> None:
-        """Does nothing, as each browser has ended."""
 
 
 def engine_files(taken: Iterable[Path]) -> list[Path]:
@@ -118,20 +83,26 @@ def engine_files(taken: Iterable[Path]) -> list[Path]:
     return [file for file in taken if not file.is_relative_to(HERE / "page")]
 
 
-def sizes(files: Sequence[Path]) -> dict[str, int]:
-    """Returns the bytes of files, as they are and compressed, and those of their largest module."""
-    command = ["node", str(HERE / "brotli.mjs"), *map(str, files)]
+def find_sizes(files: Mapping[str, Sequence[Path]]) -> dict[str, dict[str, int]]:
+    """Returns the bytes of each contender's files, and of the largest module among them.
+
+    Both are told as they are and compressed.
+    """
+    every = list(dict.fromkeys(file for each in files.values() for file in each))
+    command = ["node", str(HERE / "brotli.mjs"), *map(str, every)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    raw = [file.stat().st_size for file in files]
-    compressed: list[int] = json.loads(done.stdout)
-    modules = [number for number, file in enumerate(files) if file.suffix == ".wasm"]
-    module = max(modules, key=lambda number: raw[number])
-    return {
-        "all": sum(raw),
-        "all_brotli": sum(compressed),
-        "module": raw[module],
-        "module_brotli": compressed[module],
-    }
+    compressed: dict[Path, int] = dict(zip(every, json.loads(done.stdout), strict=True))
+    raw = {file: file.stat().st_size for file in every}
+    found = {}
+    for name, each in files.items():
+        module = max((file for file in each if file.suffix == ".wasm"), key=raw.__getitem__)
+        found[name] = {
+            "all": sum(raw[file] for file in each),
+            "all_brotli": sum(compressed[file] for file in each),
+            "module": raw[module],
+            "module_brotli": compressed[module],
+        }
+    return found
 
 
 def format_sizes(found: dict[str, dict[str, int]]) -> str:

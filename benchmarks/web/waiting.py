@@ -1,4 +1,4 @@
-"""How long programs waited for a core: a benchmark is noisy if that is long."""
+"""Tells how long programs waited for a core: a benchmark is noisy if that is long."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ class _FailingPage:
 )
 def test_errors_of_the_page_are_those_of_a_contender(error: Exception, told: str) -> None:
     page = browser.Browser.__new__(browser.Browser)
-    page._page = _FailingPage(error)  # type: ignore[assignment]
+    page._page = _FailingPage(error)
     with pytest.raises(ContenderError) as failure:
         page.call("load")
     assert str(failure.value) == told

@@ -1,4 +1,4 @@
-"""What a page needs to its first answer: its files, and their sizes."""
+"""The files that a page needs to its first answer, and their sizes."""
 
 from pathlib import Path
 
@@ -22,9 +22,12 @@ def test_sizes_as_they_are_and_compressed(tmp_path: Path) -> None:
     }
     for name, content in contents.items():
         (tmp_path / name).write_bytes(content)
-    sizes = start.sizes([tmp_path / name for name in contents])
+    files = [tmp_path / name for name in contents]
+    found = start.find_sizes({"one": files, "other": files[1:2]})
+    sizes = found["one"]
     assert (sizes["all"], sizes["module"]) == (9010, 4000)
     assert 4000 <= sizes["module_brotli"] < 4020
+    assert (found["other"]["all"], found["other"]["module"]) == (10, 10)
     assert sizes["module_brotli"] + 20 < sizes["all_brotli"] < sizes["module_brotli"] + 100
 
 

@@ -1,4 +1,4 @@
-"""How long descendants of a process waited for a core, in a folder like /proc."""
+"""The time that descendants of a process waited for a core, in a folder like /proc."""
 
 from pathlib import Path
 

@@ -17,6 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOT_FILES = (".bazelrc", ".gitignore", "BUILD", "Makefile", "WORKSPACE", "*.bazel", "*.md", "*.py")
 FOLDERS = (".ci", "benchmarks", "docs", "examples", "larq_engine", "tests", "third_party", "tools")
 
+CACHES = ("__pycache__", "node_modules")  # folders that programs fill
+
 Sources = dict[str, str]
 Violations = list[str]
 Rule = Callable[[Sources], Violations]
@@ -38,7 +40,7 @@ def _files(folder: Path) -> Iterator[Path]:
     if not folder.is_dir():
         return
     for path in folder.iterdir():
-        if path.is_symlink() or path.name.startswith(".venv") or path.name == "__pycache__":
+        if path.is_symlink() or path.name.startswith(".venv") or path.name in CACHES:
             continue
         if path.is_dir():
             yield from _files(path)
