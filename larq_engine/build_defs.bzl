@@ -25,7 +25,7 @@ SMALL_COPTS = LARQ_COPTS + ["-Os"]
 # gcc 12 vectorises the epilogues and packers only with -O3, and square roots only if they need not
 # set errno.
 KERNEL_COPTS = LARQ_COPTS + ["-O3", "-fno-math-errno"] + select({
-    # Where another level comes first, emscripten goes on without what it left out for that one.
+    # Emscripten would leave out inlining where -Os comes first, although -O3 follows.
     "//:wasm": ["-finline-functions"],
     "//conditions:default": [],
 })

@@ -115,8 +115,8 @@ test("what cannot be loaded says so", async () => {
   }
   await assert.rejects(load(content, { thread: 2 }), {
     message:
-      "load: expected options out of worker, signature, onProgress, signal, got thread; correct " +
-      "the names",
+      "load: expected options out of threads, worker, signature, onProgress, signal, got thread; " +
+      "correct the names",
   });
   writeFileSync(join(folder, "text"), "text");
   await assert.rejects(load(join(folder, "text")), {

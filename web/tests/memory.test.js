@@ -88,7 +88,7 @@ for (const worker of [true, false]) {
 test("a file that is larger than the memory is an error", async () => {
   const wasm = new URL("../wasm/larq_engine.wasm", import.meta.url);
   const module = await WebAssembly.compile(await readFile(wasm));
-  await assert.rejects(Engine.open(module, { length: 2 ** 31 }, undefined), {
+  await assert.rejects(Engine.open({ module, content: { length: 2 ** 31 }, threads: 1 }), {
     message: /^expected 2147483648 bytes of memory for the model's file, got none: a module has at/,
   });
 });
