@@ -11,7 +11,7 @@ CASES ?= 100000
 .DEFAULT_GOAL := help
 .PHONY: demo build web release release-pins wheel docs pictures benchmark-binary cpp-example test test-changed test-all test-rest test-full lint format fuzz fuzz-files bench \
         bench-compare bench-docs gpu-bundle gpu-check gpu-docs zoo setup setup-base setup-keras setup-hosts setup-torch setup-fuzzer \
-        setup-browser setup-web setup-speech setup-micro setup-emulators setup-cross setup-cuda setup-ray setup-docs setup-windows peers web-peers clean help
+        setup-browser setup-emscripten setup-web setup-speech setup-micro setup-emulators setup-cross setup-cuda setup-ray setup-docs setup-windows peers web-peers clean help
 
 ##@ See what it does
 
@@ -20,13 +20,13 @@ demo: setup-keras build ## convert a Keras model, run it in LiteRT, compare it w
 ##@ Make what others use
 
 build: setup-base ## build the plug-in and copy it into the Python package
-web: setup-web ## build the package for browsers and Node, in web/, and copy it to where pages take it (docs/browser.md)
-release: setup-cross setup-cuda setup-web setup-windows ## make wheels, source archive, hashes, SBOMs and provenance, and check them all: PYTHONS="3.11 3.12"
+web: setup-emscripten ## build the package for browsers and Node, in web/, and copy it to where pages take it (docs/browser.md)
+release: setup-cross setup-cuda setup-emscripten setup-windows ## make wheels, source archive, hashes, SBOMs and provenance, and check them all: PYTHONS="3.11 3.12"
 release-pins: ## write the versions and hashes of what builds a release anew
-wheel: setup-cross setup-cuda setup-web ## make wheels for x86-64 and ARM of 64 and 32 bits (on ARM only its own), for glibc 2.28 and newer, in dist/
+wheel: setup-cross setup-cuda setup-emscripten ## make wheels for x86-64 and ARM of 64 and 32 bits (on ARM only its own), for glibc 2.28 and newer, in dist/
 benchmark-binary: setup-base ## build larq_benchmark_model (docs/benchmark_binary.md), for this machine
 cpp-example: setup-base ## build run_model of examples/cpp (docs/deployment.md), for this machine
-docs: setup-docs web ## make the documents a site, in .build/site, with a live page
+docs: setup-docs build web ## make the documents a site, in .build/site, with a live page
 pictures: setup-base setup-browser ## draw the documents' pictures anew, from results in the repository
 
 ##@ Test a change
@@ -53,7 +53,7 @@ zoo: setup-hosts build ## convert the models of larq_zoo, checked against Keras;
 
 ##@ Keep house
 
-setup: setup-hosts setup-torch setup-fuzzer setup-browser setup-web setup-speech setup-micro setup-emulators setup-cross setup-cuda setup-ray setup-windows ## install all that building and testing need (quick when all is in place)
+setup: setup-hosts setup-torch setup-fuzzer setup-browser setup-emscripten setup-web setup-speech setup-micro setup-emulators setup-cross setup-cuda setup-ray setup-windows ## install all that building and testing need (quick when all is in place)
 peers: ## install the engines that `make bench` compares with
 web-peers: ## install those for browsers
 setup-cuda: ## install NVIDIA's compiler (280 MB): then `make build` makes the kernels for GPUs as well
@@ -62,7 +62,7 @@ help: ## list the targets
 
 # ---- How -----------------------------------------------------------------------------------------
 
-setup-base setup-keras setup-hosts setup-torch setup-fuzzer setup-browser setup-web setup-speech setup-micro setup-emulators setup-cross setup-cuda setup-ray setup-docs setup-windows:
+setup-base setup-keras setup-hosts setup-torch setup-fuzzer setup-browser setup-emscripten setup-web setup-speech setup-micro setup-emulators setup-cross setup-cuda setup-ray setup-docs setup-windows:
 	@tools/setup.sh $(@:setup-%=%)
 
 peers web-peers:

@@ -215,7 +215,6 @@ def static_binary(name, **kwargs):
 # JavaScript calls these of larq_engine_model.h, and takes memory for their arguments.
 _WASM_EXPORTS = ["_free", "_malloc"] + ["_larq_engine_model_" + name for name in [
     "allocate",
-    "close",
     "graph",
     "input",
     "inputs",
@@ -226,7 +225,6 @@ _WASM_EXPORTS = ["_free", "_malloc"] + ["_larq_engine_model_" + name for name in
     "profile_start",
     "resize",
     "run",
-    "set_num_threads",
     "signatures",
 ]]
 
@@ -268,7 +266,10 @@ def wasm_module(name, deps, threads = False, **kwargs):
             "--no-entry",
             "-sALLOW_MEMORY_GROWTH",
             "-sEXPORTED_FUNCTIONS=" + ",".join(exports),
+            # threads.js has the same limits.
+            "-sINITIAL_MEMORY=16MB",
             "-sMAXIMUM_MEMORY=2GB",
+            "-sTOTAL_STACK=1MB",
         ] + (_WASM_THREAD_FLAGS if threads else ["-sMALLOC=emmalloc"]),
         target_compatible_with = ["//third_party/toolchains:wasm32"],
         deps = deps,

@@ -49,7 +49,7 @@ PYTHON = (r".*\.py$", r"pyproject\.toml$", r"tests/.*/data/")
 # Documents, examples, scripts and the contents of wheels, which some tests read.
 ANY_DOCUMENT = r".*\.md$"
 OTHER_FILES = (
-    r"benchmarks/(placing|results)/",
+    r"benchmarks/(placing|results|web)/",
     r"docs/(gpu_results/|images/|quicknet/|networks\.json$)",
     r"examples/",
     r"larq_engine/",
@@ -127,6 +127,15 @@ EMULATED_TESTS = (
     "//tests/fuzz:replay_test",
 )
 # More tests of sizes that overflow where size_t has 32 bits.
+# The contracts of the rows of WebAssembly; the rest of kernels runs in whole models there.
+WASM_TESTS = (
+    "//tests/kernels:bgemm_test",
+    "//tests/kernels:byte_product_test",
+    "//tests/kernels:float_product_test",
+    "//tests/kernels:kernel_rows_test",
+    "//tests/kernels:pixel_ops_test",
+    "//tests/kernels:signed_sums_test",
+)
 OVERFLOW_TESTS = (
     "//tests/kernels:shared_buffer_test",
     "//tests/kernels:window_test",
@@ -296,9 +305,10 @@ STAGES = (
     ),
     Stage(
         "web",
-        "the package for browsers and Node, exported pages and the live page, in Node and Chromium",
+        "WebAssembly: rows of kernels, the package for browsers and Node, pages",
         (
             BUILD,
+            [*BAZEL_TEST, "--config=wasm", *WASM_TESTS],
             ["tools/test_web.sh"],
             ["make", "--no-print-directory", "web"],
             [*PYTEST, *WEB_PAGES],
@@ -310,7 +320,10 @@ STAGES = (
             *(r"docs/(browser|export_web)\.md$", r"examples/(keywords\.py$|published/)"),
         ),
         setup="web speech",
-        environment={"LARQ_ENGINE_REQUIRE_BROWSER": "1"},
+        environment={
+            "LARQ_ENGINE_REQUIRE_BROWSER": "1",
+            "LARQ_ENGINE_REQUIRE_ISA": "portable,simd128",
+        },
     ),
     Stage(
         "micro",
@@ -439,7 +452,7 @@ STAGES = (
         "the aarch64 wheel in emulated Python and LiteRT",
         (BUILD, ["tools/test_arm64.sh", "-q", "-rs", "-n", "auto"]),
         (*CPP, r"larq_engine/python/", r"tests/arm64/", r"setup\.py$", r"tools/"),
-        setup="arm64 hosts cuda web",
+        setup="arm64 hosts cuda emscripten",
     ),
     Stage(
         "fuzz-files",

@@ -7,7 +7,8 @@
 #   tools/setup.sh torch      base; PyTorch, litert-torch, Brevitas, JAX and Keras in .venv-torch (for the tests)
 #   tools/setup.sh fuzzer     base; clang and libFuzzer
 #   tools/setup.sh browser    base; Chromium, for the tests of the report's page
-#   tools/setup.sh web        browser; emscripten, and npm's packages for the tests in web/node_modules
+#   tools/setup.sh emscripten base; Debian's compiler for WebAssembly
+#   tools/setup.sh web        browser, emscripten; npm's packages in web/node_modules, for the tests
 #   tools/setup.sh speech     base; espeak-ng, which speaks what an example learns, for its tests
 #   tools/setup.sh micro      base; compilers for microcontrollers, the QEMU that emulates boards, and PlatformIO in .venv-platformio
 #   tools/setup.sh emulators  base; the QEMU that shows this machine as an older one
@@ -86,8 +87,9 @@ missing_browser() {
   command -v chromium >/dev/null || command -v google-chrome >/dev/null || echo chromium
 }
 
-missing_web() {
-  command -v em++ >/dev/null || echo emscripten
+missing_emscripten() {
+  # Debian's: the modules are linked with libraries by their paths there.
+  [[ -x /usr/bin/em++ && -d /usr/share/emscripten/cache/sysroot ]] || echo emscripten
   [[ -d /usr/share/nodejs/acorn ]] || echo node-acorn
 }
 
@@ -201,9 +203,14 @@ browser() {
   install_packages missing_browser
 }
 
+emscripten() {
+  base
+  install_packages missing_emscripten
+}
+
 web() {
   browser
-  install_packages missing_web
+  emscripten
   local inputs=(web/package.json web/package-lock.json)
   if done_before web/node_modules/.setup-web "${inputs[@]}"; then return; fi
   # Debian 12's own is 18, and has no npm.
@@ -498,6 +505,6 @@ arm64() {
 }
 
 case ${1:-} in
-  base | keras | hosts | torch | fuzzer | browser | web | speech | micro | emulators | cuda | ray | docs | peers | web-peers | cross | zig | windows | arm64) "$1" ;;
-  *) fail "expected base, keras, hosts, torch, fuzzer, browser, web, speech, micro, emulators, cuda, ray, docs, peers, web-peers, cross, zig, windows or arm64, got '${1:-}'" ;;
+  base | keras | hosts | torch | fuzzer | browser | emscripten | web | speech | micro | emulators | cuda | ray | docs | peers | web-peers | cross | zig | windows | arm64) "$1" ;;
+  *) fail "expected base, keras, hosts, torch, fuzzer, browser, emscripten, web, speech, micro, emulators, cuda, ray, docs, peers, web-peers, cross, zig, windows or arm64, got '${1:-}'" ;;
 esac

@@ -31,7 +31,10 @@ _OTHER_FILES = [
         )
     ),
     "larq_engine/web_export/engine/src/index.js",
-    *(f"larq_engine/web_export/engine/wasm/larq_engine{kind}.wasm" for kind in _MODULES),
+    *(
+        f"larq_engine/web_export/engine/wasm/larq_engine{kind}.wasm"
+        for kind in ("", "_plain", "_threads")
+    ),
 ]
 _CHECK = Path(__file__).parents[2] / "tools" / "check_wheel.py"
 _HERE = platform.machine()
