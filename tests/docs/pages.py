@@ -210,7 +210,7 @@ KERAS = [
     ),
     Snippet(
         *("docs/microcontroller_tutorial.md", 0),
-        last_lines="assert converted.report.count('binary') > 1",
+        last_lines="assert converted.report.count('binary') == 1",
     ),
     Snippet(
         *("docs/microcontroller_tutorial.md", 2),
