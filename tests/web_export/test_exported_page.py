@@ -8,6 +8,7 @@ import pytest
 import larq_engine
 from tests.browsers import installed_browser
 from tests.docs import pages
+from tests.model_builder import one_op_model
 from tests.web_export.page_server import PageServer
 from tests.web_export.png import write_png
 from tools.browser import MADE_UP_DEVICES, Page
@@ -42,6 +43,7 @@ def digits(browser, tmp_path):
 
 def _numbers(browser):
     """Waits for an answer, and returns all its numbers by the names of outputs."""
+    browser.evaluate("document.querySelector('details').open = true")
     text = browser.wait_for("document.querySelector('pre').textContent")
     browser.evaluate("document.querySelector('pre').textContent = ''")
     pairs = (line.rpartition(": ") for line in text.splitlines())
@@ -74,6 +76,45 @@ def test_a_picture_gets_pythons_answer(browser, digits, tmp_path, request):
     assert browser.complaints() == []
     assert all(address.startswith(digits.address) for address in browser.requests())
     assert len(set(digits.paths)) > 20
+
+
+def test_many_numbers_are_shown_when_they_are_asked_for(browser, tmp_path, request):
+    """The answer has more numbers than a call of JavaScript takes arguments."""
+    shape = {"shape": (1, 400, 400, 1)}
+    model = one_op_model("RELU", shape, shape)
+    larq_engine.export_web(model, mean=0, std=255).save(tmp_path / "page")
+    rng = np.random.default_rng(request.config.getoption("--seed"))
+    pixels = rng.integers(0, 256, (400, 400, 3), dtype=np.uint8)
+    expected = np.ravel(_luma(pixels))
+    with PageServer(tmp_path / "page") as server:
+        browser.open(server.address)
+        browser.wait_for(_READY)
+        _choose(browser, tmp_path / "many.png", pixels)
+        said = browser.wait_for("document.querySelector('.said').textContent")
+        assert said == f"class {expected.argmax()}"
+        labels = browser.evaluate(
+            "Array.from(document.querySelectorAll('.best .label'), (label) => label.textContent)"
+        )
+        best = np.argsort(-expected, kind="stable")[:5]
+        assert labels == [f"class {place}" for place in best]
+        assert browser.evaluate("document.querySelector('pre').textContent") == ""
+        [answer] = _numbers(browser).values()
+        np.testing.assert_array_equal(answer.astype(np.float32), expected)
+        assert browser.complaints() == []
+
+
+def test_the_best_of_numbers_with_nan(browser, digits):
+    """NaN and minus infinity come last, and equal numbers in the order of their places."""
+    order = browser.evaluate(
+        """import("/page/answers.js").then(({ Answers }) => {
+          const answers = new Answers();
+          const real = [NaN, 1, -Infinity, 3, 1, 2, 3, NaN, 1];
+          answers.show([{ name: "y", values: real, real }]);
+          const labels = answers.element.querySelectorAll(".label");
+          return Array.from(labels, (label) => label.textContent);
+        })"""
+    )
+    assert order == [f"class {place}" for place in (3, 6, 5, 1, 4)]
 
 
 def test_it_works_without_its_server(browser, digits, tmp_path):

@@ -65,6 +65,7 @@ def page(browser, site):
 
 def _answer(page, part):
     """Waits for an answer in a part of the page, and returns its numbers."""
+    page.evaluate(f"document.querySelector('#{part} details').open = true")
     numbers = f"document.querySelector('#{part} pre')"
     text = page.wait_for(f"{numbers}.textContent")
     page.evaluate(f"{numbers}.textContent = ''")
@@ -151,7 +152,7 @@ def test_the_microphone_is_recorded(site):
         page.wait_for("document.querySelector('#words button') !== null")
         page.evaluate("document.querySelector('#words button').click()")
         page.wait_for("document.querySelector('#words .said').textContent == 'Listening'")
-        page.wait_for("document.querySelector('#words pre').textContent")
+        _answer(page, "words")
         idle = "document.querySelector('#words button').getAttribute('aria-disabled') === null"
         page.wait_for(idle)
         assert page.complaints() == []

@@ -9,7 +9,13 @@ export class Answers {
   #said = element("p", { class: "said", role: "status" });
   #best = element("ol", { class: "best" });
   #numbers = element("pre", { tabindex: 0, "aria-label": "All numbers of the answer" });
-  #all = element("details", {}, element("summary", {}, "All numbers"), this.#numbers);
+  #all = element(
+    "details",
+    { ontoggle: () => this.#writeNumbers() },
+    element("summary", {}, "All numbers"),
+    this.#numbers,
+  );
+  #outputs = [];
 
   /** @param {string[] | undefined} labels Names of the classes. */
   constructor(labels) {
@@ -35,7 +41,7 @@ export class Answers {
    */
   show(outputs) {
     const [{ real }] = outputs;
-    const order = [...real.keys()].sort((a, b) => real[b] - real[a] || a - b).slice(0, SHOWN);
+    const order = bestOf(real);
     const write = writerOf(real);
     this.say(real.length > 1 ? this.#label(order[0]) : write(real[0]), true);
     const isScored = real.length > 1;
@@ -43,7 +49,14 @@ export class Answers {
       ...(isScored ? order.map((place) => this.#row(place, real, order, write)) : []),
     );
     this.#all.hidden = false;
-    this.#numbers.textContent = outputs
+    this.#outputs = outputs;
+    this.#writeNumbers();
+  }
+
+  /** Writes all numbers while they are seen, so that answers with many of them come quickly. */
+  #writeNumbers() {
+    if (!this.#all.open) return;
+    this.#numbers.textContent = this.#outputs
       .map(({ name, values }) => `${name}: ${Array.from(values).join(" ")}`)
       .join("\n");
   }
@@ -68,12 +81,30 @@ export class Answers {
 }
 
 /**
+ * Returns the places of the highest scores, the best first, and of equal ones the first.
+ * @param {number[]} real
+ */
+function bestOf(real) {
+  // NaN is neither more nor less than a number, so that it would keep the place that it has.
+  const score = (place) => (Number.isNaN(real[place]) ? -Infinity : real[place]);
+  const best = [];
+  for (let place = 0; place < real.length; ++place) {
+    if (best.length === SHOWN && score(place) <= score(best.at(-1))) continue;
+    const worse = best.findIndex((other) => score(place) > score(other));
+    best.splice(worse < 0 ? best.length : worse, 0, place);
+    best.length = Math.min(best.length, SHOWN);
+  }
+  return best;
+}
+
+/**
  * Returns a function that writes scores: shares as such if all add up to 1.
  * @param {number[]} real
  */
 function writerOf(real) {
   const sum = real.reduce((all, value) => all + value, 0);
-  const areShares = real.length > 1 && Math.min(...real) >= 0 && Math.abs(sum - 1) < 0.05;
+  const areShares =
+    real.length > 1 && real.every((value) => value >= 0) && Math.abs(sum - 1) < 0.05;
   return (value) => (areShares ? `${(100 * value).toFixed(1)} %` : value.toPrecision(4));
 }
 
