@@ -90,10 +90,15 @@ def export_web(
     with Interpreter(content, host="none") as interpreter:
         inputs = _inputs_of(interpreter)
         outputs = interpreter.output_shapes
+    if not outputs:
+        raise ValueError(
+            "model: expected at least one output, which the page shows, got none; export a model "
+            "that returns something"
+        )
     kind = choose_kind(input, inputs)
     settings: dict[str, Any] = {"model": "model.tflite", "kind": kind}
     if labels is not None:
-        settings["labels"] = _checked_labels(labels, math.prod(outputs[0][1:]))
+        settings["labels"] = _checked_labels(labels, math.prod(outputs[0]))
     if kind == "image":
         settings |= _pixel_values(inputs[0], mean, std)
     if kind == "sound":

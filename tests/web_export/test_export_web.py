@@ -143,6 +143,24 @@ def test_labels_are_one_for_each_number(engine, tmp_path, capsys):
     ]
 
 
+@pytest.mark.parametrize(("shape", "count"), [((3,), 3), ((1, 3), 3), ((2, 3), 6), ((), 1)])
+def test_labels_of_outputs_of_any_rank(engine, shape, count):
+    labels = [f"class {n}" for n in range(count)]
+    exported = larq_engine.export_web(_model(shape), labels=labels)
+    assert _settings(exported)["labels"] == labels
+    with pytest.raises(ValueError, match=f"labels: expected {count}, .*, got {count + 1};"):
+        larq_engine.export_web(_model(shape), labels=[*labels, "more"])
+
+
+@pytest.mark.parametrize("labels", [None, ["cat"]])
+def test_a_model_without_outputs(engine, labels):
+    builder = ModelBuilder()
+    x, y = builder.tensor((1, 2)), builder.tensor((1, 2))
+    builder.builtin("RELU", [x], [y])
+    with pytest.raises(ValueError, match="model: expected at least one output, .*, got none;"):
+        larq_engine.export_web(builder.finish([x], []), labels=labels)
+
+
 @pytest.mark.parametrize("damage", ["half", "no operators that it knows"])
 def test_what_the_engine_refuses_is_not_written(engine, tmp_path, capsys, damage):
     content = _model()
