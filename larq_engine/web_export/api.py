@@ -117,7 +117,7 @@ def export_web(
     }
     sent = sent_bytes(files)
     settings |= {"modelBytes": len(content), "sentBytes": sent}
-    files["settings.json"] = json.dumps(settings).encode()
+    files["settings.json"] = json.dumps(settings, allow_nan=False).encode()
     return ExportedWeb(files, kind, sent)
 
 
@@ -140,14 +140,18 @@ def _pixel_values(
         _per_channel(name, values, image.shape[3])
         for name, values in (("mean", mean), ("std", std))
     )
-    if 0 in stds:
-        raise ValueError(
-            f"std: expected numbers other than 0, as pixels are divided by them, got {std}"
-        )
+    given = f"mean of {mean} and std of {std}"
     if image.dtype != np.float32:
         # A number of the file is x / scale + zero point, if x is what it stands for.
         stds = [value * image.scale for value in stds]
         means = [m - image.zero_point * s for m, s in zip(means, stds, strict=True)]
+        given += f" for the input's scale of {image.scale} and zero point of {image.zero_point}"
+    # A product of finite numbers may be infinite, or 0.
+    if 0 in stds or not all(map(math.isfinite, means + stds)):
+        raise ValueError(
+            f"mean, std: expected finite numbers, and for std other than 0, as pixels are divided "
+            f"by them, got {given}"
+        )
     return {"mean": means, "std": stds}
 
 
@@ -163,8 +167,8 @@ def _checked_labels(labels: Sequence[str], expected: int) -> list[str]:
 
 def _per_channel(name: str, values: float | Sequence[float], channels: int) -> list[float]:
     found = [float(x) for x in (values if isinstance(values, Sequence) else [values])]
-    if len(found) not in (1, channels) or not all(map(math.isfinite, found)):
+    if len(found) not in (1, channels):
         raise ValueError(
-            f"{name}: expected one finite number, or {channels}, one for each channel, got {values}"
+            f"{name}: expected one number, or {channels}, one for each channel, got {values}"
         )
     return found * (channels // len(found))

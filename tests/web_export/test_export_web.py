@@ -109,14 +109,31 @@ def test_texts_stay_texts(engine):
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ({"mean": [1, 2]}, r"mean: expected one finite number, or 3, .*, got \[1, 2\]"),
-        ({"std": float("nan")}, "std: expected one finite number, or 3, .*, got nan"),
-        ({"std": [1, 0, 1]}, r"std: expected numbers other than 0, .*, got \[1, 0, 1\]"),
+        ({"mean": [1, 2]}, r"mean: expected one number, or 3, .*, got \[1, 2\]"),
+        ({"mean": float("inf")}, "mean, std: expected finite numbers, .*, got mean of inf and std"),
+        ({"std": float("nan")}, "mean, std: expected finite numbers, .* and std of nan"),
+        ({"std": [1, 0, 1]}, r"mean, std: .* other than 0, .* and std of \[1, 0, 1\]"),
     ],
 )
 def test_wrong_numbers_for_pixels(engine, options, error):
     with pytest.raises(ValueError, match=error):
         larq_engine.export_web(_model((1, 8, 8, 3)), **options)
+
+
+@pytest.mark.parametrize(
+    ("scale", "options"),
+    [
+        (1e-30, {"std": 1e-300}),  # the product is 0
+        (1e30, {"std": 1e300}),  # the product is infinite
+        (2, {"std": 5e307}),  # the product with the zero point is infinite
+        (2, {"mean": -1e308, "std": 8e306}),  # the difference is infinite
+    ],
+)
+def test_numbers_for_pixels_that_the_scale_makes_useless(engine, scale, options):
+    model = _model((1, 8, 8, 1), np.int8, scale=scale, zero_point=10)
+    error = r"mean, std: expected finite numbers, .* for the input's scale of .* point of 10"
+    with pytest.raises(ValueError, match=error):
+        larq_engine.export_web(model, **options)
 
 
 def test_a_rate_that_browsers_do_not_have(engine):
