@@ -44,7 +44,7 @@ def test_the_folder_has_what_the_page_needs_and_no_more(engine, tmp_path, capsys
     assert files == {
         *("index.html", "model.tflite", "settings.json", "page/page.css", "page/icon.svg"),
         *(f"engine/src/{name}" for name in names),
-        "engine/wasm/larq_engine.wasm",
+        *("engine/wasm/larq_engine.wasm", "engine/wasm/larq_engine_plain.wasm"),
         *scripts,
     }
     assert (folder / "model.tflite").read_bytes() == _model()
@@ -227,10 +227,14 @@ def test_a_full_disk_leaves_nothing(engine, tmp_path, monkeypatch):
     assert not (tmp_path / "net").exists()
 
 
-def test_without_the_engine_for_browsers(engine, tmp_path, capsys):
-    (engine / "wasm/larq_engine.wasm").unlink()
+@pytest.mark.parametrize(
+    "name",
+    ["src/index.js", "src/call.js", "wasm/larq_engine.wasm", "wasm/larq_engine_plain.wasm"],
+)
+def test_without_a_file_of_the_engine_for_browsers(engine, tmp_path, capsys, name):
+    (engine / name).unlink()
     (tmp_path / "net.tflite").write_bytes(_model())
     said = _refusal(capsys, tmp_path / "net.tflite", "-o", tmp_path / "net")
-    assert said.startswith("engine for browsers: expected the file '")
+    assert said.startswith(f"engine for browsers: expected the file '{engine / name}', ")
     assert "got nothing of that name; build it with `make web` in a clone" in said
     assert not (tmp_path / "net").exists()
