@@ -90,10 +90,16 @@ def export_web(
     with Interpreter(content, host="none") as interpreter:
         inputs = _inputs_of(interpreter)
         outputs = interpreter.output_shapes
+        types = [*interpreter.input_types, *interpreter.output_types]
     if not outputs:
         raise ValueError(
             "model: expected at least one output, which the page shows, got none; export a model "
             "that returns something"
+        )
+    if np.float16 in types:
+        raise ValueError(
+            "model: expected inputs and outputs of types that browsers' numbers have, got float16, "
+            "which most browsers lack; convert the model with inputs and outputs of float32"
         )
     kind = choose_kind(input, inputs)
     settings: dict[str, Any] = {"model": "model.tflite", "kind": kind}
@@ -122,14 +128,17 @@ def export_web(
 
 
 def _inputs_of(interpreter: Interpreter) -> list[ModelInput]:
-    columns = (
-        interpreter.input_names,
-        interpreter.input_shapes,
-        interpreter.input_types,
-        interpreter.input_scales,
-        interpreter.input_zero_points,
-    )
-    return [ModelInput(*values) for values in zip(*columns, strict=True)]
+    # An open batch is 1 in the shape, as a visitor gives one sample.
+    return [
+        ModelInput(
+            info.name,
+            (*info.shape[:1], *info.signature[1:]),
+            info.dtype,
+            info.scale,
+            info.zero_point,
+        )
+        for info in interpreter._inputs
+    ]
 
 
 def _pixel_values(

@@ -10,7 +10,7 @@ import pytest
 import larq_engine
 from larq_engine.command_line import main
 from larq_engine.python import whole_files
-from tests.model_builder import ModelBuilder
+from tests.model_builder import ModelBuilder, one_op_model, open_conv_model
 from tests.web_export import engine_files
 
 engine = engine_files.engine
@@ -74,6 +74,38 @@ def test_the_folder_has_what_the_page_needs_and_no_more(engine, tmp_path, capsys
 def test_the_page_asks_for_what_the_input_looks_like(engine, shape, dtype, quantization, kind):
     exported = larq_engine.export_web(_model(shape, dtype, **quantization))
     assert exported.input_kind == _settings(exported)["kind"] == kind
+
+
+def _open_model(signature, shape):
+    tensor = {"shape": shape, "signature": signature}
+    return one_op_model("RELU", tensor, tensor)
+
+
+@pytest.mark.parametrize(
+    ("signature", "shape", "kind"),
+    [
+        ((-1, 16, 16, 3), (1, 16, 16, 3), "image"),
+        ((-1, 4000), (1, 4000), "sound"),
+        ((1, 16, -1, 3), (1, 16, 16, 3), "numbers"),
+        ((1, -1), (1, 4000), "numbers"),
+        ((-1, -1), (1, 4000), "numbers"),
+    ],
+)
+def test_open_sizes_other_than_the_batch_are_no_pictures_and_sounds(engine, signature, shape, kind):
+    model = _open_model(signature, shape)
+    assert larq_engine.export_web(model).input_kind == kind
+    wanted = "sound" if len(shape) == 2 else "image"
+    if kind == "numbers":
+        sizes = " x ".join("any" if size == -1 else str(size) for size in (1, *signature[1:]))
+        with pytest.raises(ValueError, match=f"'{wanted}' one input of fixed .* 'x' of {sizes},"):
+            larq_engine.export_web(model, input=wanted)
+
+
+def test_open_sizes_that_numbers_leave_open(engine):
+    """The second model takes no image of 1 x 1, so that it is opened with larger ones."""
+    for model in (_open_model((-1, -1, -1), (1, 1, 1)), open_conv_model()):
+        with pytest.raises(ValueError, match=r"input 'x' of 1 x any x any.*: expected .*, got 2;"):
+            larq_engine.export_web(model)
 
 
 def test_the_kind_can_be_chosen(engine):
@@ -174,8 +206,24 @@ def test_a_model_without_outputs(engine, labels):
     builder = ModelBuilder()
     x, y = builder.tensor((1, 2)), builder.tensor((1, 2))
     builder.builtin("RELU", [x], [y])
-    with pytest.raises(ValueError, match="model: expected at least one output, .*, got none;"):
+    with pytest.raises(ValueError, match=r"model: expected at least one output, .*, got none;"):
         larq_engine.export_web(builder.finish([x], []), labels=labels)
+
+
+@pytest.mark.parametrize("place", ["input", "output"])
+def test_numbers_that_browsers_lack(engine, place):
+    builder = ModelBuilder()
+    x, y = builder.tensor((1, 2)), builder.tensor((1, 2))
+    builder.builtin("RELU", [x], [y])
+    if place == "input":
+        inputs, outputs = [x, builder.tensor((1, 2), np.float16)], [y]
+    else:
+        half = builder.constant(np.ones((1, 2), np.float16))
+        joined = builder.tensor((2, 2), np.float16)
+        builder.builtin("CONCATENATION", [half, half], [joined], axis=0)
+        inputs, outputs = [x], [y, joined]
+    with pytest.raises(ValueError, match=r"model: expected inputs and outputs of .*, got float16,"):
+        larq_engine.export_web(builder.finish(inputs, outputs))
 
 
 @pytest.mark.parametrize("damage", ["half", "no operators that it knows"])

@@ -189,15 +189,78 @@ def test_numbers_get_pythons_answer(browser, tmp_path, file):
         browser.open(server.address)
         browser.wait_for(_READY)
         text = " ".join(repr(float(value)) for value in sample.ravel())
-        browser.evaluate(f"document.querySelector('textarea').value = '{text}'")
-        browser.evaluate("document.querySelectorAll('button')[1].click()")
+        _give(browser, text)
         [answer] = _numbers(browser).values()
         np.testing.assert_array_equal(answer.astype(expected.dtype), expected)
-        browser.evaluate("document.querySelector('textarea').value = '1 2'")
-        browser.evaluate("document.querySelectorAll('button')[1].click()")
+        _give(browser, "1 2")
         said = browser.wait_for("document.querySelector('.said:not(.answer)')?.textContent")
         assert said.endswith(f": expected {sample.size} numbers, got 2")
         assert browser.complaints() == []
+
+
+def _give(browser, numbers):
+    """Writes numbers into the first field, and presses the button that runs the model."""
+    browser.evaluate(f"document.querySelector('textarea').value = '{numbers}'")
+    browser.evaluate("document.querySelectorAll('button')[1].click()")
+
+
+def test_numbers_set_a_size_that_the_file_leaves_open(browser, tmp_path):
+    """A sum over the axis that is open shows that the numbers are one sample, and no batch."""
+    x, y = ({"shape": (1, 1), "signature": (-1, last)} for last in (-1, 1))
+    model = one_op_model("SUM", x, y, ["x", np.array([1], np.int32)], keepDims=True)
+    larq_engine.export_web(model).save(tmp_path / "page")
+    with PageServer(tmp_path / "page") as server:
+        browser.open(server.address)
+        browser.wait_for(_READY)
+        for numbers in ([1, 2, 3, 4], [0.5, 2]):
+            _give(browser, " ".join(map(str, numbers)))
+            [answer] = _numbers(browser).values()
+            with larq_engine.Interpreter(model, host="none") as interpreter:
+                interpreter.resize([(1, len(numbers))])
+                [expected] = interpreter.predict(np.array([numbers], np.float32))
+            np.testing.assert_array_equal(answer.astype(np.float32), expected)
+        assert browser.complaints() == []
+
+
+_HELD = {  # for each type, numbers that it holds
+    "int64": "9223372036854775807 -9223372036854775808",
+    "int32": "2147483647 -2147483648",
+    "int8": "1e2 -128",
+    "uint8": "255 0",
+    "bool": "1 0",
+    "float32": "3.4e38 0.1",
+}
+_NOT_HELD = [
+    *[("int8", word, "numbers that int8 holds") for word in ("300", "-129", "1.7")],
+    ("uint8", "-1", "numbers that uint8 holds"),
+    ("int32", "2147483648", "numbers that int32 holds"),
+    ("bool", "256", "numbers that bool holds"),
+    ("float32", "1e39", "numbers that float32 holds"),
+    ("int64", "9223372036854775808", "numbers that int64 holds"),
+    *[("int64", word, "whole numbers in digits for int64") for word in ("1e3", "1.5", "0x10")],
+    ("int32", "one", "a number"),
+]
+
+
+def test_numbers_that_a_type_does_not_hold(browser, digits):
+    """Numbers at the ends of a type's range are kept, and those beyond it are named."""
+    read = """import("/page/number_text.js").then(({ readNumbers }) => {
+      try {
+        return Array.from(readNumbers("%s", { name: "x", dtype: "%s", shape: [1, 2] }), String);
+      } catch (error) {
+        return error.message;
+      }
+    })"""
+    for dtype, text in _HELD.items():
+        kept = browser.evaluate(read % (text, dtype))
+        scalar = np.dtype(dtype).type if dtype == "float32" else int
+        expected = [
+            scalar(float(word) if dtype in ("float32", "int8") else word) for word in text.split()
+        ]
+        assert [scalar(word) for word in kept] == expected
+    for dtype, word, expected in _NOT_HELD:
+        said = browser.evaluate(read % (f"1 {word}", dtype))
+        assert said == f"x: expected {expected}, got {word}"
 
 
 @pytest.mark.parametrize("snippet", pages.WEB, ids=str)

@@ -22,9 +22,9 @@ async function start() {
   });
   state.remove();
   const answers = new Answers(settings.labels);
-  const answer = async (make) => {
+  const answer = async (make, shapes) => {
     try {
-      answers.show(await running.run(make()));
+      answers.show(await running.run(make(), shapes));
     } catch (error) {
       answers.say(error.message);
     }
@@ -39,20 +39,21 @@ async function start() {
 
 /** Returns controls of the kind that the model takes. */
 function inputOf(settings, model, answer, say) {
-  const [{ shape, dtype }] = model.inputs;
   const { kind, mean, std } = settings;
   if (kind === "image") {
+    const [{ shape, dtype }] = model.inputs;
     const [, height, width, channels] = shape;
     const form = { width, height, channels, mean, std, dtype };
     return new PictureInput((picture) => answer(() => imageTensor(picture, form)), say).element;
   }
   if (kind === "sound") {
     const { rate } = settings;
-    const length = shape.reduce((all, side) => all * Math.abs(side), 1);
+    const [{ shape }] = model.inputs;
+    const length = Math.max(...shape); // the other sizes are 1, and the batch may be open
     const run = (samples) => answer(() => loudestPart(samples, length));
     return soundInput(rate, length / rate, run, say);
   }
-  return numberInput(model.inputs, (arrays) => answer(() => arrays), say);
+  return numberInput(model.inputs, (arrays, shapes) => answer(() => arrays, shapes), say);
 }
 
 const section = (title, ...content) => element("section", {}, element("h2", {}, title), ...content);

@@ -1,25 +1,13 @@
 /** Takes a model's inputs as numbers. */
 
 import { button, element } from "./elements.js";
-
-const ARRAYS = {
-  float32: Float32Array,
-  float64: Float64Array,
-  int8: Int8Array,
-  int16: Int16Array,
-  int32: Int32Array,
-  int64: BigInt64Array,
-  uint8: Uint8Array,
-  uint16: Uint16Array,
-  uint32: Uint32Array,
-  uint64: BigUint64Array,
-  bool: Uint8Array,
-};
+import { hasOpenSize, leastCount, readNumbers, sizesFor } from "./number_text.js";
 
 /**
  * Returns a form with a field for each input.
- * @param {{ name: string, dtype: string, shape: number[] }[]} inputs
- * @param {(arrays: any[]) => Promise<void>} answer Runs the model.
+ * @param {import("./number_text.js").Input[]} inputs
+ * @param {(arrays: any[], shapes?: number[][]) => Promise<void>} answer Runs the model, which takes
+ *   these shapes first if there are some.
  * @param {(text: string) => void} say Shows an error.
  */
 export function numberInput(inputs, answer, say) {
@@ -32,7 +20,9 @@ export function numberInput(inputs, answer, say) {
   });
   const run = button("Run", async () => {
     try {
-      await answer(fields.map(({ area, input }) => parse(area.value, input)));
+      const arrays = fields.map(({ area, input }) => readNumbers(area.value, input));
+      const shapes = inputs.map((input, place) => sizesFor(input, arrays[place].length));
+      await answer(arrays, inputs.some(hasOpenSize) ? shapes : undefined);
     } catch (error) {
       say(error.message);
     }
@@ -44,34 +34,10 @@ export function numberInput(inputs, answer, say) {
   return element("div", { class: "input" }, ...fields.map((field) => field.element), controls);
 }
 
-const count = ({ shape }) => shape.reduce((all, size) => all * Math.abs(size), 1);
-
 /** Returns numbers from 0 to 1, or small whole ones, of which every type has those that are here. */
 function randomNumbers(input) {
   const isFloat = input.dtype.startsWith("float");
-  return Array.from({ length: count(input) }, () =>
+  return Array.from({ length: leastCount(input) }, () =>
     isFloat ? Math.random().toFixed(3) : Math.floor(2 * Math.random()),
   );
-}
-
-/**
- * Returns a typed array of the numbers in a text.
- * @param {string} text
- * @param {{ name: string, dtype: string, shape: number[] }} input
- */
-function parse(text, input) {
-  const { name, dtype } = input;
-  const words = text.split(/[\s,;[\]]+/).filter(Boolean);
-  const Type = ARRAYS[dtype];
-  if (!Type) throw new Error(`${name}: expected a type of numbers, got ${dtype}`);
-  const isBig = dtype === "int64" || dtype === "uint64";
-  const numbers = words.map((word) => {
-    if (!Number.isFinite(Number(word))) throw new Error(`${name}: expected a number, got ${word}`);
-    return isBig ? BigInt(word) : Number(word);
-  });
-  const one = count(input);
-  if (!numbers.length || numbers.length % one) {
-    throw new Error(`${name}: expected ${one} numbers, got ${numbers.length}`);
-  }
-  return Type.from(numbers);
 }

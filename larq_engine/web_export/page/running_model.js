@@ -47,10 +47,12 @@ export class RunningModel {
   /**
    * Runs the model, and returns its outputs.
    * @param {any} x What `predict` takes.
+   * @param {number[][]} [shapes] The shapes that the inputs get first.
    */
-  async run(x) {
+  async run(x, shapes) {
     const model = await this.load();
     const start = performance.now();
+    if (shapes) await model.resize(shapes);
     const result = await model.predict(x);
     const taken = performance.now() - start;
     if (!this.#hasAnswered) this.facts.set("First answer after", time(this.#loadTime + taken));
