@@ -151,6 +151,100 @@ def test_the_camera_is_followed(tmp_path):
         assert page.complaints() == []
 
 
+@pytest.fixture(scope="module")
+def camera(tmp_path_factory):
+    """A page in a browser with a made-up camera, which keeps the streams that were asked for."""
+    folder = tmp_path_factory.mktemp("camera") / "page"
+    larq_engine.export_web(_DIGITS, mean=0, std=255).save(folder)
+    with PageServer(folder) as server, Page(installed_browser(), *MADE_UP_DEVICES) as page:
+        page.open(server.address)
+        page.wait_for(_READY)
+        page.evaluate(
+            """import("/page/picture_input.js").then(({ PictureInput }) => {
+              const devices = navigator.mediaDevices;
+              const ask = devices.getUserMedia.bind(devices);
+              devices.getUserMedia = async (wanted) => {
+                await window.permission;
+                const stream = await ask(wanted);
+                window.streams.push(stream);
+                return stream;
+              };
+              // A made-up model, whose answers the test gives.
+              window.show = () => {
+                Object.assign(window, { streams: [], asked: [], said: [] });
+                window.permission = undefined;
+                const answer = () =>
+                  new Promise((resolve, reject) => window.asked.push({ resolve, reject }));
+                const { element } = new PictureInput(answer, (text) => window.said.push(text));
+                document.getElementById("main").replaceChildren(element);
+                window.button = element.querySelector("button");
+              };
+              window.isFree = () => button.getAttribute("aria-disabled") === null;
+              window.isOff = () => isFree() && button.textContent === "Start the camera" &&
+                streams.every((one) => one.getTracks().every((t) => t.readyState === "ended"));
+              window.frames = async () => {
+                for (let n = 0; n < 5; ++n) await new Promise((go) => requestAnimationFrame(go));
+              };
+            })"""
+        )
+        yield page
+
+
+def test_a_camera_that_cannot_play_is_off(camera):
+    camera.evaluate("show()")
+    camera.evaluate(
+        """(async () => {
+          const { play } = HTMLMediaElement.prototype;
+          HTMLMediaElement.prototype.play = () => Promise.reject(new Error("no picture"));
+          button.click();
+          while (!said.length) await frames();
+          HTMLMediaElement.prototype.play = play;
+        })()"""
+    )
+    assert camera.evaluate("said") == ["The camera cannot be used: no picture"]
+    assert camera.evaluate("streams.length") == 1
+    assert camera.evaluate("frames().then(isOff)")
+
+
+def test_a_quick_stop_and_start_of_the_camera(camera):
+    """An answer that comes after a stop does not go on with the camera's next start."""
+    camera.evaluate("show(); button.click()")
+    camera.wait_for("asked.length == 1 && isFree()")
+    camera.evaluate("button.click()")
+    camera.wait_for("isOff()")
+    camera.evaluate("button.click()")
+    camera.wait_for("asked.length == 2 && isFree()")
+    camera.evaluate("asked[0].resolve()")
+    assert camera.evaluate("frames().then(() => asked.length)") == 2
+    camera.evaluate("asked[1].resolve()")
+    camera.wait_for("asked.length == 3")
+    camera.evaluate("button.click()")
+    camera.wait_for("isOff()")
+    assert camera.evaluate("said") == []
+
+
+def test_an_error_while_the_camera_is_followed(camera):
+    camera.evaluate("show(); button.click()")
+    camera.wait_for("asked.length == 1 && isFree()")
+    camera.evaluate("asked[0].reject(new Error('no memory'))")
+    said = camera.evaluate("frames().then(() => said)")
+    assert said == ["The camera cannot be used: no memory"]
+    assert camera.evaluate("isOff()")
+    assert camera.complaints() == []
+
+
+def test_a_picture_is_chosen_while_the_camera_is_asked_for(camera, tmp_path):
+    write_png(tmp_path / "digit.png", np.full((8, 8, 3), 200, np.uint8))
+    camera.evaluate(
+        "show(); permission = new Promise((resolve) => (window.permit = resolve)); button.click()"
+    )
+    camera.choose_file("input[type=file]", tmp_path / "digit.png")
+    camera.wait_for("asked.length == 1")
+    camera.evaluate("permit()")
+    camera.wait_for("streams.length == 1 && isOff()")
+    assert camera.evaluate("frames().then(() => [asked.length, said.length])") == [1, 0]
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1100, 360])
 def test_it_fits(browser, digits, theme, width):

@@ -11,7 +11,8 @@ export class PictureInput {
   #video = element("video", { muted: true, playsinline: true });
   #canvas = element("canvas", { class: "preview", role: "img", "aria-label": "No picture yet" });
   #camera;
-  #running = false;
+  /** The camera's present start; undefined while it is off. */
+  #start;
 
   /**
    * @param {(picture: ImageBitmap | HTMLVideoElement) => Promise<void>} answer Runs the model.
@@ -54,36 +55,53 @@ export class PictureInput {
   }
 
   async #toggle() {
-    if (this.#running) {
+    if (this.#start) {
       this.#stop();
       return;
     }
+    const start = {};
+    this.#start = start;
+    this.#camera.textContent = "Stop the camera";
     try {
       const camera = { video: { facingMode: "environment" } };
-      this.#video.srcObject = await navigator.mediaDevices.getUserMedia(camera);
+      const stream = await navigator.mediaDevices.getUserMedia(camera);
+      if (this.#start !== start) {
+        stopTracks(stream);
+        return;
+      }
+      this.#video.srcObject = stream;
       await this.#video.play();
     } catch (error) {
-      this.#say(`The camera cannot be used: ${error.message}`);
+      this.#fail(start, error);
       return;
     }
-    this.#running = true;
-    this.#camera.textContent = "Stop the camera";
-    this.#follow();
+    // The button is free again while the camera is followed.
+    this.#follow(start).catch((error) => this.#fail(start, error));
   }
 
   /** Answers for the camera's picture until it is stopped; each waits for the one before. */
-  async #follow() {
-    while (this.#running) {
+  async #follow(start) {
+    while (this.#start === start) {
       const { videoWidth, videoHeight } = this.#video;
       await this.#show(this.#video, videoWidth, videoHeight, "The camera's picture");
       await new Promise((resolve) => requestAnimationFrame(resolve));
     }
   }
 
+  /** Stops the camera after an error, unless it was stopped before, which makes errors as well. */
+  #fail(start, error) {
+    if (this.#start !== start) return;
+    this.#stop();
+    this.#say(`The camera cannot be used: ${error.message}`);
+  }
+
   #stop() {
-    this.#running = false;
-    this.#video.srcObject?.getTracks().forEach((track) => track.stop());
+    this.#start = undefined;
+    if (this.#video.srcObject) stopTracks(this.#video.srcObject);
     this.#video.srcObject = null;
     this.#camera.textContent = "Start the camera";
   }
 }
+
+/** @param {MediaStream} stream */
+const stopTracks = (stream) => stream.getTracks().forEach((track) => track.stop());
