@@ -1,5 +1,6 @@
 """Exported pages in headless Chromium give Python's answers to the bit, and ask nobody else."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -316,6 +317,35 @@ def test_numbers_set_a_size_that_the_file_leaves_open(browser, tmp_path):
         assert browser.complaints() == []
 
 
+def _read(browser, text, dtype, shape=(1, 2)):
+    """Returns what number_text.js makes of a text, or its error."""
+    about = json.dumps({"name": "x", "dtype": dtype, "shape": shape})
+    return browser.evaluate(
+        f"""import("/page/number_text.js").then(({{ readNumbers }}) => {{
+          try {{
+            return Array.from(readNumbers("{text}", {about}), String);
+          }} catch (error) {{
+            return error.message;
+          }}
+        }})"""
+    )
+
+
+def test_the_count_of_numbers_is_that_of_one_sample(browser, digits):
+    for shape in ((1, 2), (-1, 2), (2, 1)):
+        assert _read(browser, "1 2", "int32", shape) == ["1", "2"]
+        for text, count in (("1", 1), ("1 2 3", 3), ("1 2 3 4", 4), ("", 0)):
+            said = _read(browser, text, "int32", shape)
+            assert said == f"x: expected 2 numbers, got {count}"
+    assert _read(browser, "1 2 3 4", "int32", (1, -1, 2)) == ["1", "2", "3", "4"]
+    for text, count in (("1 2 3", 3), ("", 0)):
+        said = _read(browser, text, "int32", (1, -1, 2))
+        assert said == f"x: expected a multiple of 2 numbers, got {count}"
+    hint = "; write fractions with a point, as in 0.5"
+    assert _read(browser, "0,5 1,5", "float32") == f"x: expected 2 numbers, got 4{hint}"
+    assert _read(browser, "1,2", "float32") == ["1", "2"]
+
+
 _HELD = {  # for each type, numbers that it holds
     "int64": "9223372036854775807 -9223372036854775808",
     "int32": "2147483647 -2147483648",
@@ -338,22 +368,15 @@ _NOT_HELD = [
 
 def test_numbers_that_a_type_does_not_hold(browser, digits):
     """Numbers at the ends of a type's range are kept, and those beyond it are named."""
-    read = """import("/page/number_text.js").then(({ readNumbers }) => {
-      try {
-        return Array.from(readNumbers("%s", { name: "x", dtype: "%s", shape: [1, 2] }), String);
-      } catch (error) {
-        return error.message;
-      }
-    })"""
     for dtype, text in _HELD.items():
-        kept = browser.evaluate(read % (text, dtype))
+        kept = _read(browser, text, dtype)
         scalar = np.dtype(dtype).type if dtype == "float32" else int
         expected = [
             scalar(float(word) if dtype in ("float32", "int8") else word) for word in text.split()
         ]
         assert [scalar(word) for word in kept] == expected
     for dtype, word, expected in _NOT_HELD:
-        said = browser.evaluate(read % (f"1 {word}", dtype))
+        said = _read(browser, f"1 {word}", dtype)
         assert said == f"x: expected {expected}, got {word}"
 
 

@@ -56,11 +56,23 @@ export function readNumbers(text, input) {
   if (lost >= 0) {
     throw new Error(`${name}: expected numbers that ${dtype} holds, got ${words[lost]}`);
   }
-  const one = leastCount(input);
-  if (!numbers.length || numbers.length % one) {
-    throw new Error(`${name}: expected ${one} numbers, got ${numbers.length}`);
-  }
+  checkCount(text, numbers.length, input);
   return array;
+}
+
+/**
+ * Refuses all but one sample: the scores of several would be ranked as those of one.
+ * @param {string} text
+ * @param {number} count The numbers in it.
+ * @param {Input} input
+ */
+function checkCount(text, count, input) {
+  const one = leastCount(input);
+  const isOpen = hasOpenSize(input);
+  if (count === one || (isOpen && count && count % one === 0)) return;
+  const hint = /\d,\d/.test(text) ? "; write fractions with a point, as in 0.5" : "";
+  const expected = isOpen ? `a multiple of ${one} numbers` : `${one} numbers`;
+  throw new Error(`${input.name}: expected ${expected}, got ${count}${hint}`);
 }
 
 /**
