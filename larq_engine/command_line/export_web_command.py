@@ -37,16 +37,14 @@ def add_parser(commands: Any) -> None:
     for name, about in (("mean", "subtracted from"), ("std", "what then divides")):
         parser.add_argument(
             f"--{name}",
-            type=float,
-            nargs="+",
-            default=[127.5],
-            metavar="NUMBER",
-            help=f"{about} pixels of 0 to 255, one number or one for each channel (default: 127.5)",
+            type=_read_numbers,
+            metavar="NUMBERS",
+            help=f"{about} pixels of 0 to 255, one number or one for each channel, with commas "
+            "between them (default: 127.5)",
         )
     parser.add_argument(
         "--rate",
         type=int,
-        default=16000,
         metavar="HZ",
         help="samples a second of the sounds that the model takes (default: 16000)",
     )
@@ -76,6 +74,15 @@ def _run(arguments: argparse.Namespace) -> None:
         )
     )
     print(printable(f"to see it: python -m http.server --directory {output}"))
+
+
+def _read_numbers(text: str) -> list[float]:
+    try:
+        return [float(word) for word in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"expected numbers with commas between them, as in 0,0,0, got {text}"
+        ) from None
 
 
 def _read_labels(path: Path) -> list[str]:

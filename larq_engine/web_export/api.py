@@ -4,7 +4,7 @@ import html
 import json
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
@@ -20,6 +20,10 @@ from larq_engine.web_export.page_files import needed_files, sent_bytes, shared_f
 
 # The page of an export has this; a page without it is somebody else's.
 _MARK = b'<meta name="generator" content="larq_engine">'
+
+_MIDDLE = 127.5  # halfway from black to white
+
+_RATE = 16000  # samples a second
 
 # Samples a second that browsers convert sounds to.
 _LEAST_RATE, _MOST_RATE = 8000, 96000
@@ -66,9 +70,9 @@ def export_web(
     title: str = "",
     labels: Sequence[str] | None = None,
     input: str | None = None,
-    mean: float | Sequence[float] = 127.5,
-    std: float | Sequence[float] = 127.5,
-    rate: int = 16000,
+    mean: float | Sequence[float] | None = None,
+    std: float | Sequence[float] | None = None,
+    rate: int | None = None,
 ) -> ExportedWeb:
     """Returns a page that runs a model in a browser, with all that it needs.
 
@@ -78,9 +82,10 @@ def export_web(
         labels: What each number of the first output stands for.
         input: What the page asks for: "image", "sound" or "numbers"; if None, what the model's
             input looks like.
-        mean: Subtracted from pixels of 0 to 255, one number or one for each channel.
-        std: What pixels are divided by then; with mean and std of 127.5, they are from -1 to 1.
-        rate: Samples a second of the sounds that the model takes.
+        mean: Subtracted from pixels of 0 to 255, one number or one for each channel; 127.5 if None.
+        std: What pixels are divided by then, 127.5 if None; with both of 127.5, they are from -1
+            to 1.
+        rate: Samples a second of the sounds that the model takes; 16000 if None.
 
     Raises:
         ValueError: The engine does not run the model by itself, or an option does not fit it.
@@ -102,12 +107,16 @@ def export_web(
             "which most browsers lack; convert the model with inputs and outputs of float32"
         )
     kind = choose_kind(input, inputs)
+    _check_options(kind, {"mean": ("image", mean), "std": ("image", std), "rate": ("sound", rate)})
     settings: dict[str, Any] = {"model": "model.tflite", "kind": kind}
     if labels is not None:
         settings["labels"] = _checked_labels(labels, math.prod(outputs[0]))
     if kind == "image":
-        settings |= _pixel_values(inputs[0], mean, std)
+        settings |= _pixel_values(
+            inputs[0], _MIDDLE if mean is None else mean, _MIDDLE if std is None else std
+        )
     if kind == "sound":
+        rate = _RATE if rate is None else rate
         if not _LEAST_RATE <= rate <= _MOST_RATE:
             raise ValueError(
                 f"rate: expected from {_LEAST_RATE} to {_MOST_RATE} samples a second, got {rate}"
@@ -125,6 +134,16 @@ def export_web(
     settings |= {"modelBytes": len(content), "sentBytes": sent}
     files["settings.json"] = json.dumps(settings, allow_nan=False).encode()
     return ExportedWeb(files, kind, sent)
+
+
+def _check_options(kind: str, options: Mapping[str, tuple[str, Any]]) -> None:
+    """Refuses options for other kinds of input, which would have no effect."""
+    for name, (wanted, value) in options.items():
+        if value is not None and kind != wanted:
+            raise ValueError(
+                f"{name}: expected no such option for a page that asks for {kind}, got {value}; "
+                f"leave it out, or choose '{wanted}' as input"
+            )
 
 
 def _inputs_of(interpreter: Interpreter) -> list[ModelInput]:

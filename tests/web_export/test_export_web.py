@@ -192,6 +192,40 @@ def test_labels_are_one_for_each_number(engine, tmp_path, capsys):
     ]
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+def test_numbers_of_the_command_stand_before_and_after_the_model(engine, tmp_path, is_first):
+    (tmp_path / "net.tflite").write_bytes(_model((1, 8, 8, 3)))
+    options = ["--mean", "0,1.5,2", "--std", "255", "-o", str(tmp_path / "net")]
+    model = str(tmp_path / "net.tflite")
+    assert main(["export-web", *([model, *options] if is_first else [*options, model])]) == 0
+    settings = json.loads((tmp_path / "net/settings.json").read_text())
+    assert (settings["mean"], settings["std"]) == ([0, 1.5, 2], [255, 255, 255])
+
+
+def test_numbers_of_the_command_that_are_none(capsys):
+    with pytest.raises(SystemExit):
+        main(["export-web", "net.tflite", "-o", "net", "--mean", "0,one"])
+    said = "argument --mean: expected numbers with commas between them, as in 0,0,0, got 0,one"
+    assert said in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "kind", "wanted"),
+    [
+        ("mean", (1, 4000), "sound", "image"),
+        ("std", (1, 2), "numbers", "image"),
+        ("rate", (1, 8, 8, 3), "image", "sound"),
+    ],
+)
+def test_options_for_another_kind_of_input(engine, name, shape, kind, wanted):
+    error = (
+        f"{name}: expected no such option for a page that asks for {kind}, got 16000; leave it "
+        f"out, or choose '{wanted}' as input"
+    )
+    with pytest.raises(ValueError, match=re.escape(error)):
+        larq_engine.export_web(_model(shape), **{name: 16000})
+
+
 @pytest.mark.parametrize(("shape", "count"), [((3,), 3), ((1, 3), 3), ((2, 3), 6), ((), 1)])
 def test_labels_of_outputs_of_any_rank(engine, shape, count):
     labels = [f"class {n}" for n in range(count)]
