@@ -3,31 +3,22 @@
  * only if every value of their type survives.
  */
 
-import { dtypeOfName, elementsOf } from "./dtypes.js";
-import { haveBatch, product } from "./tensors.js";
+import { elementsOf } from "./dtypes.js";
+import { dtypeOfInput } from "./tensors.js";
 
 /** @typedef {import("./tensors.js").Description} Description */
 
 /**
- * Returns copies of the data for each input, in the inputs' types, and the number of samples.
+ * Returns copies of the data for each input, in the inputs' types. Their lengths are not checked
+ * here: a change of the sizes may be under way.
  * @param {unknown} x A typed array, a list of them, or an object by the inputs' names.
  * @param {Description[]} inputs
  */
-export function parseData(x, inputs) {
-  const arrays = assign(x, inputs).map((array, number) => convert(array, inputs[number]));
-  const counts = arrays.map((array, number) => countSamples(array, inputs[number], inputs));
-  if (new Set(counts).size > 1) {
-    const pairs = inputs.map(({ info }, number) => `${info.name}: ${counts[number]}`);
-    throw new Error(
-      `inputs: expected the same number of samples for each, got ${pairs.join(", ")}; give every ` +
-        "input one row per sample",
-    );
-  }
-  return { arrays, samples: counts[0] ?? 1 };
-}
+export const parseData = (x, inputs) =>
+  assign(x, inputs).map((array, number) => convert(array, inputs[number]));
 
 /**
- * Returns valid sizes for every input.
+ * Returns valid sizes for every input; undefined for those that keep theirs.
  * @param {unknown} shapes A list of shapes, or an object by the inputs' names.
  * @param {Description[]} inputs
  */
@@ -57,7 +48,7 @@ export function parseShapes(shapes, inputs) {
   }
   return inputs.map((input) => {
     const { name } = input.info;
-    return Object.hasOwn(named, name) ? checkShape(named[name], input) : input.sizes;
+    return Object.hasOwn(named, name) ? checkShape(named[name], input) : undefined;
   });
 }
 
@@ -126,16 +117,10 @@ function assignByName(x, inputs) {
  * @param {unknown} x
  * @param {Description} input
  */
-function convert(x, { info, label }) {
-  const dtype = dtypeOfName(info.dtype);
-  if (!dtype) {
-    throw new TypeError(
-      `input ${label}: expected a type that JavaScript's arrays hold, got ${info.dtype}; give ` +
-        "the model inputs of numbers",
-    );
-  }
-  const { array: Type, holds } = /** @type {any} */ (dtype);
-  const advice = `make one of ${dtype.name} numbers: ${Type.name}.from(x)`;
+function convert(x, input) {
+  const { info, label } = input;
+  const { array: Type, holds } = dtypeOfInput(input);
+  const advice = `make one of ${info.dtype} numbers: ${Type.name}.from(x)`;
   const elements = elementsOf(x);
   if (elements === undefined) {
     throw new TypeError(`input ${label}: expected a typed array, got ${kindOf(x)}; ${advice}`);
@@ -151,24 +136,6 @@ function convert(x, { info, label }) {
     throw new TypeError(`input ${label}: expected 0 and 1 for bool, got other numbers`);
   }
   return copy;
-}
-
-/**
- * @param {{ length: number }} array
- * @param {Description} input
- * @param {Description[]} inputs
- */
-function countSamples({ length }, { sizes, label }, inputs) {
-  const isBatched = haveBatch(inputs);
-  const one = product(isBatched ? sizes.slice(1) : sizes);
-  const count = length / one;
-  if (length > 0 && (isBatched ? Number.isInteger(count) : count === 1)) return count;
-  const shape = isBatched ? ["N", ...sizes.slice(1)] : sizes;
-  const wanted = isBatched ? `${one} for each of N samples` : `${one}`;
-  throw new Error(
-    `input ${label}: expected shape (${shape.join(", ")}), so ${wanted}, got ${length} numbers; ` +
-      "give data of that shape, or let the model take this one with model.resize",
-  );
 }
 
 /** @param {unknown} x */

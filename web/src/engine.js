@@ -151,6 +151,12 @@ export class Engine {
    * @param {ArrayBufferView} array
    */
   write(tensor, array) {
+    if (array.byteLength !== tensor.bytes) {
+      throw new Error(
+        `tensor '${tensor.name}': expected ${tensor.bytes} bytes, got ${array.byteLength}; give ` +
+          "data of the sizes that are allocated",
+      );
+    }
     const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
     this.#bytes().set(bytes, tensor.data);
   }

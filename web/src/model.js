@@ -1,9 +1,7 @@
 /** A model as users see it. */
 
 import { parseData, parseShapes } from "./arguments.js";
-import { dtypeOfName } from "./dtypes.js";
 import { FatalError } from "./runners.js";
-import { product } from "./tensors.js";
 
 /** @typedef {import("./tensors.js").Description} Description */
 
@@ -46,9 +44,9 @@ export class Model {
    */
   async predict(x) {
     this.#checkOpen("predict");
-    const { arrays, samples } = parseData(x, this.#inputs);
+    const arrays = parseData(x, this.#inputs);
     /** @type {ArrayLike<number | bigint>[]} */
-    const results = await this.#call("predict", [arrays, samples], arrays);
+    const results = await this.#call("predict", [arrays], arrays);
     if (results.length === 1) return results[0];
     return Object.fromEntries(this.#outputs.map(({ info }, n) => [info.name, results[n]]));
   }
@@ -73,9 +71,8 @@ export class Model {
     if (!Number.isInteger(runs) || runs < 1) {
       throw new Error(`runs: expected a positive integer, got ${runs}`);
     }
-    const data = inputs ?? this.#inputs.map(zeros);
-    const { arrays, samples } = parseData(data, this.#inputs);
-    return this.#call("profile", [arrays, samples, runs], arrays);
+    const arrays = inputs === undefined ? undefined : parseData(inputs, this.#inputs);
+    return this.#call("profile", [arrays, runs], arrays ?? []);
   }
 
   /** Frees the memory. Calls that wait for results are rejected. */
@@ -118,14 +115,4 @@ export class Model {
       throw new Error(`${action}: ${reason.message}`, { cause: reason });
     }
   }
-}
-
-/**
- * Returns data for a profile: times depend on shapes only, and 0 is a legal index wherever one is
- * read.
- * @param {Description} input
- */
-function zeros({ info, sizes }) {
-  const dtype = dtypeOfName(info.dtype);
-  return dtype && new /** @type {any} */ (dtype.array)(product(sizes));
 }

@@ -3,9 +3,11 @@
 import { dtypeOfName } from "./dtypes.js";
 import { Engine, Trap } from "./engine.js";
 import { readProfile } from "./profile.js";
-import { describe, haveBatch, product } from "./tensors.js";
+import { countSamples } from "./samples.js";
+import { describe, dtypeOfInput, haveBatch, product } from "./tensors.js";
 
 /** @typedef {import("./tensors.js").Description} Description */
+/** @typedef {ArrayBufferView & { length: number }} Numbers A typed array. */
 
 /** A size that the file leaves open is doubled so often, up to 1,024, until the model takes it. */
 const DOUBLINGS = 10;
@@ -74,10 +76,10 @@ export class Session {
 
   /**
    * Gives the inputs other sizes, which are then the declared ones.
-   * @param {number[][]} sizes
+   * @param {(number[] | undefined)[]} sizes Those of each input; undefined leaves an input's own.
    */
   resize(sizes) {
-    this.#allocate(sizes);
+    this.#allocate(sizes.map((shape, number) => shape ?? this.inputs[number].sizes));
     this.#tried.clear();
     this.#activationBytes = 0;
     this.inputs = describe(this.#inputs, this.#names?.inputs);
@@ -87,10 +89,10 @@ export class Session {
 
   /**
    * Runs the model on samples, in as many runs as its batch needs.
-   * @param {ArrayBufferView[]} arrays One for each input, of its type.
-   * @param {number} samples
+   * @param {Numbers[]} arrays One for each input, of its type.
    */
-  predict(arrays, samples) {
+  predict(arrays) {
+    const samples = countSamples(arrays, this.inputs);
     /** @type {ArrayBuffer[][]} */
     const pieces = [];
     if (!haveBatch(this.inputs)) {
@@ -106,11 +108,12 @@ export class Session {
 
   /**
    * Times the operators in some runs of one batch.
-   * @param {ArrayBufferView[]} arrays
-   * @param {number} samples
+   * @param {Numbers[] | undefined} data Zeros by default.
    * @param {number} runs
    */
-  profile(arrays, samples, runs) {
+  profile(data, runs) {
+    const arrays = data ?? this.inputs.map(zeros);
+    const samples = countSamples(arrays, this.inputs);
     const sizes = haveBatch(this.inputs) ? this.#batchSizes(samples) : this.#declaredSizes();
     // The first run of a shape touches memory that the others find in place.
     this.#run(arrays, sizes);
@@ -267,6 +270,17 @@ function activationBytes(engine) {
   }
   // No type has more than 8 bytes, and most have 4 or fewer; the result is an estimate.
   return [...numbers].reduce((all, n) => all + 4 * product(tensors[n]?.shape ?? []), 0);
+}
+
+/**
+ * Returns data for a profile: times depend on shapes only, and 0 is a legal index wherever one is
+ * read.
+ * @param {Description} input
+ * @returns {Numbers}
+ */
+function zeros(input) {
+  const { array } = dtypeOfInput(input);
+  return new array(product(input.sizes));
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Describes a model's inputs and outputs as users see them. */
 
-import { dtypeOfNumber } from "./dtypes.js";
+import { dtypeOfName, dtypeOfNumber } from "./dtypes.js";
 
 /** @typedef {import("./engine.js").Tensor} Tensor */
 
@@ -49,6 +49,20 @@ export function describe(tensors, signature) {
     sizes: tensor.dims,
     label: `'${names[position]}' (#${position})`,
   }));
+}
+
+/**
+ * Returns the type of an input's elements.
+ * @param {Description} input
+ * @returns {any}
+ */
+export function dtypeOfInput({ info, label }) {
+  const dtype = dtypeOfName(info.dtype);
+  if (dtype) return dtype;
+  throw new TypeError(
+    `input ${label}: expected a type that JavaScript's arrays hold, got ${info.dtype}; give the ` +
+      "model inputs of numbers",
+  );
 }
 
 /** @param {number[]} values */

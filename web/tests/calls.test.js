@@ -103,7 +103,11 @@ test("wrong data are refused by name", async () => {
   const two = await open("two of each");
   const x = new Float32Array(3);
   const wrong = [
-    [one, x, /^input 'x' \(#0\): expected shape \(N, 2\), so 2 for each of N samples, got 3 num/],
+    [
+      one,
+      x,
+      /^predict: input 'x' \(#0\): expected shape \(N, 2\), so 2 for each of N samples, got 3 num/,
+    ],
     [one, new Float32Array(0), /got 0 numbers/],
     [one, [1, 2], /^inputs: expected 1 array\(s\), for 'x' \(#0\), got 2; a list holds one array/],
     [one, [[1, 2]], /^input 'x' \(#0\): expected a typed array, got Array; make one of float32/],
@@ -146,6 +150,45 @@ test("an image's size that the file leaves open can be changed", async () => {
   await assert.rejects(model.resize({ x: [1, 2, 2, 2] }), { message: /^resize: / });
   // The shapes are then as before.
   assert.deepEqual(await model.predict(new Float32Array(18).fill(1)), Float32Array.of(18));
+});
+
+test("data are compared with the sizes that calls before have given", async () => {
+  for (const worker of [true, false]) {
+    const model = await open("open image", { worker });
+    await model.resize([[1, 3, 3, 2]]);
+    const enlarged = model.resize([[1, 4, 5, 2]]);
+    const tooFew = model.predict(new Float32Array(18));
+    const right = model.predict(new Float32Array(40).fill(1));
+    const profile = model.profile({ runs: 1 });
+    await assert.rejects(tooFew, {
+      message:
+        "predict: input 'x' (#0): expected shape (N, 4, 5, 2), so 40 for each of N samples, got " +
+        "18 numbers; give data of that shape, or let the model take this one with model.resize",
+    });
+    assert.deepEqual(await right, new Float32Array(6).fill(18));
+    assert.ok((await profile).length > 0);
+    await enlarged;
+    const reduced = model.resize([[1, 3, 3, 2]]);
+    await assert.rejects(model.predict(new Float32Array(40)), { message: /, got 40 numbers; / });
+    await reduced;
+    model.close();
+  }
+});
+
+test("an input that a resize leaves out keeps the size that a call before gave", async () => {
+  const model = await open("two of each");
+  const [rows, unchanged] = [
+    model.resize([
+      [2, 3],
+      [2, 3],
+    ]),
+    model.resize({}),
+  ];
+  await Promise.all([rows, unchanged]);
+  const x = new Float32Array(6).fill(2);
+  assert.deepEqual((await model.predict([x, x])).total, new Float32Array(6).fill(4));
+  await assert.rejects(model.predict([x, x.subarray(3)]), { message: /the same number of sa/ });
+  model.close();
 });
 
 test("wrong shapes are refused by name", async () => {

@@ -92,3 +92,17 @@ test("a file that is larger than the memory is an error", async () => {
     message: /^expected 2147483648 bytes of memory for the model's file, got none: a module has at/,
   });
 });
+
+test("data of another length than the tensor's are not written", async () => {
+  const wasm = new URL("../wasm/larq_engine.wasm", import.meta.url);
+  const module = await WebAssembly.compile(await readFile(wasm));
+  const content = bytesOf(caseOf("batch of 2").model);
+  const engine = await Engine.open({ module, content, threads: 1 });
+  engine.allocate();
+  const [x] = engine.inputs();
+  for (const length of [3, 5]) {
+    assert.throws(() => engine.write(x, new Float32Array(length)), {
+      message: /^tensor 'x': expected 16 bytes, got (12|20); give data of the sizes that are alloc/,
+    });
+  }
+});
