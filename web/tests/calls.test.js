@@ -176,18 +176,9 @@ test("data are compared with the sizes that calls before have given", async () =
 });
 
 test("an input that a resize leaves out keeps the size that a call before gave", async () => {
-  const model = await open("two of each");
-  const [rows, unchanged] = [
-    model.resize([
-      [2, 3],
-      [2, 3],
-    ]),
-    model.resize({}),
-  ];
-  await Promise.all([rows, unchanged]);
-  const x = new Float32Array(6).fill(2);
-  assert.deepEqual((await model.predict([x, x])).total, new Float32Array(6).fill(4));
-  await assert.rejects(model.predict([x, x.subarray(3)]), { message: /the same number of sa/ });
+  const model = await open("open image");
+  await Promise.all([model.resize([[1, 4, 5, 2]]), model.resize({})]);
+  assert.deepEqual(await model.predict(new Float32Array(40).fill(1)), new Float32Array(6).fill(18));
   model.close();
 });
 
