@@ -62,12 +62,18 @@ export function loader(system) {
 
 /** @param {Options} options */
 function checkOptions(options) {
+  const { signature } = options;
   const known = ["threads", "worker", "signature", "onProgress", "signal"];
   const unknown = Object.keys(options).filter((option) => !known.includes(option));
   if (unknown.length) {
     throw new Error(
       `load: expected options out of ${known.join(", ")}, got ${unknown.join(", ")}; correct the ` +
         "names",
+    );
+  }
+  if (signature !== undefined && typeof signature !== "string") {
+    throw new TypeError(
+      `signature: expected a string, got ${typeof signature}; leave it out for the main graph`,
     );
   }
 }

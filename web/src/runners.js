@@ -27,6 +27,8 @@ export class WorkerRunner {
   #id = 0;
   /** @type {Map<number, { resolve: (x: any) => void, reject: (error: Error) => void }>} */
   #waiting = new Map();
+  /** @type {Error | undefined} */
+  #closed;
 
   /** @param {Thread} thread */
   constructor(thread) {
@@ -50,15 +52,18 @@ export class WorkerRunner {
    */
   call(action, args, transfer) {
     return new Promise((resolve, reject) => {
+      if (this.#closed) throw this.#closed;
       const id = ++this.#id;
+      // This throws if the arguments cannot be copied, and then no answer will come.
+      this.#thread.post({ id, action, args }, transfer);
       this.#waiting.set(id, { resolve, reject });
       this.#thread.keepAlive(true);
-      this.#thread.post({ id, action, args }, transfer);
     });
   }
 
   /** @param {Error} reason */
   close(reason) {
+    this.#closed ??= reason;
     this.#thread.end();
     for (const { reject } of this.#waiting.values()) reject(reason);
     this.#waiting.clear();

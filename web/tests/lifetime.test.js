@@ -8,6 +8,7 @@ import { Worker } from "node:worker_threads";
 import { loader } from "../src/loading.js";
 import { load } from "../src/node.js";
 import * as system from "../src/node_system.js";
+import { WorkerRunner } from "../src/runners.js";
 import { bytesOf, caseOf, dataOf } from "./cases.js";
 
 const { model: file, inputs, outputs } = caseOf("relu_3x3.float");
@@ -126,6 +127,41 @@ test("a worker that throws later closes the model", async () => {
   const model = await loadIn(script)(sum);
   await assert.rejects(model.predict([]), { message: /it ended \(out of memory\)/ });
   await assert.rejects(model.predict([]), { message: /one that was closed, by an error/ });
+});
+
+test("a worker that ends while nobody waits closes the model", async () => {
+  let end;
+  const ending = loader({
+    ...system,
+    startModel() {
+      const thread = system.startModel();
+      end = () => new Promise((resolve) => (thread.onFailure(resolve), thread.end()));
+      return thread;
+    },
+  });
+  const model = await ending(sum);
+  await end();
+  await assert.rejects(model.predict(Float32Array.of(1, 2)), {
+    message: /^predict: expected the model's worker to answer, but it ended \(status \d+\); the/,
+  });
+  await assert.rejects(model.predict(Float32Array.of(1, 2)), {
+    message: /^predict: expected an open model, got one that was closed, by an error: expected /,
+  });
+});
+
+test("a call that cannot be sent does not keep its runner waiting", async () => {
+  let isBusy = false;
+  const runner = new WorkerRunner({
+    post: (message) => structuredClone(message),
+    onMessage() {},
+    onFailure() {},
+    end() {},
+    keepAlive(value) {
+      isBusy = value;
+    },
+  });
+  await assert.rejects(runner.call("predict", [() => {}], []), { name: "DataCloneError" });
+  assert.equal(isBusy, false);
 });
 
 test("a program ends although it leaves a model open, and waits for results", () => {

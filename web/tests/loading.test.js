@@ -118,6 +118,16 @@ test("what cannot be loaded says so", async () => {
       "load: expected options out of threads, worker, signature, onProgress, signal, got thread; " +
       "correct the names",
   });
+  for (const [signature, kind] of [
+    [5, "number"],
+    [() => {}, "function"],
+    [null, "object"],
+  ]) {
+    await assert.rejects(load(content, { signature }), {
+      name: "TypeError",
+      message: `signature: expected a string, got ${kind}; leave it out for the main graph`,
+    });
+  }
   writeFileSync(join(folder, "text"), "text");
   await assert.rejects(load(join(folder, "text")), {
     message: new RegExp(`^model '${folder}/text' \\(4 bytes\\): expected `),
