@@ -68,7 +68,10 @@ export interface ProfileRow {
 export interface Progress {
   /** Bytes that have come. */
   readonly loaded: number;
-  /** Bytes of the file; null if the server does not tell them. */
+  /**
+   * Bytes of the file; null if the server does not tell them, or it is of another origin than the
+   * page.
+   */
   readonly total: number | null;
 }
 
@@ -109,7 +112,10 @@ export interface Model {
   ): Promise<void>;
   /** Times the operators: means of `runs` runs (10) on these inputs, or on zeros. */
   profile(options?: { inputs?: Inputs; runs?: number }): Promise<ProfileRow[]>;
-  /** Frees the memory at once. Calls that wait for a result are rejected. */
+  /**
+   * Rejects calls that wait for a result, and frees the memory: at once if the model has a worker,
+   * else when the garbage collector runs.
+   */
   close(): void;
 }
 

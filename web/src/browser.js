@@ -8,9 +8,9 @@ import { download, request } from "./download.js";
  */
 export async function compile(address) {
   const response = await request(address, undefined);
-  // Streaming needs the type that some servers do not send.
-  const type = response.headers.get("Content-Type") ?? "";
-  if (WebAssembly.compileStreaming && type.startsWith("application/wasm")) {
+  // Streaming needs this type, which some servers do not send, and refuses it with a charset.
+  const type = (response.headers.get("Content-Type") ?? "").trim().toLowerCase();
+  if (WebAssembly.compileStreaming && type === "application/wasm") {
     return WebAssembly.compileStreaming(response);
   }
   return WebAssembly.compile(await response.arrayBuffer());

@@ -3,7 +3,8 @@
 /**
  * @typedef {object} Progress
  * @property {number} loaded Bytes that have come.
- * @property {number | null} total Bytes of the file; null if the server does not tell them.
+ * @property {number | null} total Bytes of the file; null if the server does not tell them, or it
+ *   is of another origin than the page.
  */
 
 /**
@@ -31,10 +32,10 @@ export async function request(address, signal) {
 export async function download(address, signal, onProgress) {
   const response = await request(address, signal);
   if (!response.body || !onProgress) return new Uint8Array(await response.arrayBuffer());
-  // The length of a compressed answer is not that of the file.
-  const length = response.headers.get("Content-Encoding")
-    ? null
-    : response.headers.get("Content-Length");
+  // The length of a compressed answer is not that of the file, and browsers do not tell whether
+  // an answer of another origin was compressed.
+  const isUnknown = response.type === "cors" || response.headers.get("Content-Encoding");
+  const length = isUnknown ? null : response.headers.get("Content-Length");
   const total = length === null ? null : Number(length);
   /** @type {Uint8Array[]} */
   const parts = [];

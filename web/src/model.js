@@ -75,7 +75,7 @@ export class Model {
     return this.#call("profile", [arrays, runs], arrays ?? []);
   }
 
-  /** Frees the memory. Calls that wait for results are rejected. */
+  /** Lets go of the memory. Calls that wait for results are rejected. */
   close() {
     if (this.#closedBy) return;
     this.#closedBy = "close()";

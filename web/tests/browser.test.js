@@ -1,10 +1,12 @@
 /** The package's files in a browser, as they are, under a strict policy. */
 
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import test, { after, before } from "node:test";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 
-import { caseOf, casesOf, FOLDER, MODELS } from "./cases.js";
+import { bytesOf, caseOf, casesOf, FOLDER, MODELS } from "./cases.js";
 import { launch, open, serve, STRICT } from "./chromium.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -84,6 +86,25 @@ test("a server that does not know the type of the module serves it too", async (
   plain.close();
 });
 
+test("a type that names a charset does not keep the module from being compiled", async () => {
+  const { page } = await blank();
+  const types = ["application/wasm; charset=utf-8", " Application/WASM "];
+  for (const type of types) {
+    await page.route("**/*.wasm", async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, headers: { "Content-Type": type } });
+    });
+    const y = await page.evaluate(async (address) => {
+      const { load } = await import("/web/src/index.js");
+      return [...(await (await load(address)).predict(Float32Array.of(1, 2)))];
+    }, addressOf("open batch"));
+    assert.deepEqual(y, [2.5, -0.25], type);
+    await page.unroute("**/*.wasm");
+    await page.reload();
+  }
+  await page.close();
+});
+
 test("a page's own worker computes in its thread", async () => {
   const { page, complaints } = await blank();
   const y = await page.evaluate(async (address) => {
@@ -124,6 +145,29 @@ test("errors and closing reject promises, and a worker that cannot start does", 
   assert.match(messages[2], /it ended \(its script could not be loaded\)/);
   assert.match(messages[3], /^model '\/missing': expected the server to send the file, got st/);
   await page.close();
+});
+
+test("a file of another origin, which may be compressed, has no total", async () => {
+  const content = bytesOf(caseOf("large_k_int16_overflow.float").model);
+  const compressed = gzipSync(content);
+  const files = createServer((request, response) => {
+    const headers = { "Content-Encoding": "gzip", "Content-Length": compressed.length };
+    response.writeHead(200, { "Access-Control-Allow-Origin": "*", ...headers }).end(compressed);
+  });
+  await new Promise((resolve) => files.listen(0, "127.0.0.1", resolve));
+  const pages = await serve({ web: ROOT });
+  const { page } = await open(browser, pages.origin);
+  const last = await page.evaluate(async (address) => {
+    const { load } = await import("/web/src/index.js");
+    let last;
+    (await load(address, { onProgress: (progress) => (last = progress) })).close();
+    return last;
+  }, `http://127.0.0.1:${files.address().port}/model.tflite`);
+  assert.deepEqual(last, { loaded: content.length, total: null });
+  await page.close();
+  pages.close();
+  files.close();
+  files.closeAllConnections();
 });
 
 test("a download tells its progress, and ends with its signal", async () => {
