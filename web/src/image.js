@@ -147,7 +147,11 @@ function canvasOf(pixels) {
  * @param {number} height
  */
 function contextOf(width, height) {
-  const canvas = new OffscreenCanvas(width, height);
+  // Safari before 16.4 has canvases in the page only.
+  const canvas =
+    "OffscreenCanvas" in globalThis
+      ? new OffscreenCanvas(width, height)
+      : Object.assign(document.createElement("canvas"), { width, height });
   return /** @type {OffscreenCanvasRenderingContext2D} */ (
     canvas.getContext("2d", { willReadFrequently: true })
   );

@@ -139,6 +139,22 @@ test("every kind of source gives the same pixels", async () => {
   await page.close();
 });
 
+test("a browser without canvases beside the page gives the same pixels", async () => {
+  const { page } = await open(browser, server.origin);
+  const [expected, found] = await page.evaluate(async () => {
+    const { imageTensor } = await import("/web/src/index.js");
+    const data = new ImageData(16, 8);
+    data.data.forEach((_, place) => (data.data[place] = place % 4 === 3 ? 255 : place % 251));
+    const compute = () => [...imageTensor(data, { width: 8, height: 4 })];
+    const expected = compute();
+    delete globalThis.OffscreenCanvas;
+    return [expected, compute()];
+  });
+  assert.equal(expected.length, 8 * 4 * 3);
+  assert.deepEqual(found, expected);
+  await page.close();
+});
+
 test("an image of another form is cut, framed or stretched", async () => {
   const { page } = await open(browser, server.origin);
   const found = await page.evaluate(async () => {
