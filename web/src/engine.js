@@ -73,12 +73,12 @@ export class Engine {
     engine.#call("_initialize");
     engine.#error = engine.#take(ERROR_BYTES, "errors");
     engine.#struct = engine.#take(4 * FIELDS.length, "a tensor's description");
-    if (shared) {
-      const take = engine.#take.bind(engine);
-      const instance = { module, memory: shared, functions: exports, take };
-      engine.#helpers = await startThreads(threads - 1, startHelper, instance);
-    }
     try {
+      if (shared) {
+        const take = engine.#take.bind(engine);
+        const instance = { module, memory: shared, functions: exports, take };
+        await startThreads(threads - 1, () => engine.#own(startHelper()), instance);
+      }
       engine.#open(content, signature, { num_threads: `${threads}` });
     } catch (error) {
       engine.end();
@@ -104,6 +104,12 @@ export class Engine {
       ...[Object.keys(options).length, this.#error, ERROR_BYTES],
     );
     if (!this.#model) throw new Error(this.#textAt(this.#error));
+  }
+
+  /** @param {import("./runners.js").Thread} helper */
+  #own(helper) {
+    this.#helpers.push(helper);
+    return helper;
   }
 
   /** Ends the threads. The model cannot run after that. */

@@ -5,9 +5,25 @@ import { systemOf } from "./wasi.js";
 /**
  * Computes what the engine gives this worker, for as long as the worker lives.
  * @param {any} message What `startThreads` sent.
- * @param {() => void} ready
+ * @param {(answer: { error?: string }) => void} post Tells that the thread is ready, or why not: a
+ *   browser does not tell a worker's owner of promises that are rejected.
  */
-export async function help({ module, memory, worker, stack, tls }, ready) {
+export async function help(message, post) {
+  let functions;
+  try {
+    functions = await threadOf(message);
+  } catch (error) {
+    return post({ error: String(error) });
+  }
+  post({});
+  functions.larq_engine_serve(message.worker);
+}
+
+/**
+ * Returns the functions of an instance that runs as a thread of another.
+ * @param {any} message
+ */
+async function threadOf({ module, memory, stack, tls }) {
   const system = systemOf(() => memory, memory);
   const instance = await WebAssembly.instantiate(
     /** @type {WebAssembly.Module} */ (module),
@@ -16,6 +32,5 @@ export async function help({ module, memory, worker, stack, tls }, ready) {
   const functions = /** @type {any} */ (instance.exports);
   functions.__stack_pointer.value = stack;
   functions.__wasm_init_tls(tls);
-  ready();
-  functions.larq_engine_serve(worker);
+  return functions;
 }

@@ -2,4 +2,6 @@
 
 import { help } from "./help.js";
 
-globalThis.addEventListener("message", ({ data }) => help(data, () => globalThis.postMessage("")));
+globalThis.addEventListener("message", ({ data }) =>
+  help(data, (message) => globalThis.postMessage(message)),
+);

@@ -5,4 +5,4 @@ import { parentPort } from "node:worker_threads";
 import { help } from "./help.js";
 
 const port = /** @type {import("node:worker_threads").MessagePort} */ (parentPort);
-port.on("message", (message) => help(message, () => port.postMessage("")));
+port.on("message", (message) => help(message, (answer) => port.postMessage(answer)));

@@ -47,7 +47,12 @@ export class Session {
       if (error instanceof Trap) throw error;
       const larger = await openLarger(first.inputs(), opening);
       if (!larger) throw error;
-      return new Session(larger, opening.signature);
+      try {
+        return new Session(larger, opening.signature);
+      } catch (failure) {
+        larger.end();
+        throw failure;
+      }
     }
   }
 

@@ -12,7 +12,8 @@ export const sharedMemory = () =>
   new WebAssembly.Memory({ initial: FIRST_PAGES, maximum: MOST_PAGES, shared: true });
 
 /**
- * Starts workers for an instance, and returns them when all of them are ready.
+ * Starts workers for an instance, and returns when all of them are ready. If one fails, others may
+ * have started: whoever made them ends them.
  * @param {number} count
  * @param {() => import("./runners.js").Thread} startHelper
  * @param {object} instance
@@ -21,7 +22,7 @@ export const sharedMemory = () =>
  * @param {any} instance.functions
  * @param {(size: number, what: string) => number} instance.take Takes memory.
  */
-export function startThreads(count, startHelper, { module, memory, functions, take }) {
+export async function startThreads(count, startHelper, { module, memory, functions, take }) {
   const start = async () => {
     const worker = functions.larq_engine_add_worker();
     const alignment = functions.__tls_align.value;
@@ -34,17 +35,16 @@ export function startThreads(count, startHelper, { module, memory, functions, ta
     };
     const helper = startHelper();
     await new Promise((resolve, reject) => {
-      helper.onMessage(resolve);
-      helper.onFailure((reason) =>
-        reject(new Error(`expected ${count} more threads to start, but one ended (${reason})`)),
-      );
+      const fail = (/** @type {string} */ reason) =>
+        reject(new Error(`expected ${count} more threads to start, but one ended (${reason})`));
+      helper.onMessage(({ error }) => (error === undefined ? resolve(undefined) : fail(error)));
+      helper.onFailure(fail);
       helper.post(message, []);
     });
     // It does not keep a program alive whose model nobody uses.
     helper.keepAlive(false);
-    return helper;
   };
-  return Promise.all(Array.from({ length: count }, start));
+  await Promise.all(Array.from({ length: count }, start));
 }
 
 /** @param {number} place @param {number} alignment */

@@ -1,6 +1,9 @@
 /** Threads: what they may be asked for, and how they end. Results are in results.test.js. */
 
 import assert from "node:assert/strict";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import test, { after, before } from "node:test";
 import { fileURLToPath } from "node:url";
 
@@ -55,9 +58,12 @@ test("threads run again and again, and end with the model", async () => {
   await Promise.all(ended);
 });
 
-test("threads end if the model cannot be opened", async () => {
+/**
+ * Returns a function that loads models, and for each thread that it starts the promise of its end.
+ */
+function watch() {
   const ended = [];
-  const counting = loader({
+  const load = loader({
     ...system,
     startHelper() {
       const helper = system.startHelper();
@@ -65,9 +71,69 @@ test("threads end if the model cannot be opened", async () => {
       return helper;
     },
   });
-  const opening = counting(content.slice(0, 200), { threads: 3, worker: false });
+  return { load, ended };
+}
+
+/** Replaces functions of the instances that are made here; threads have others. */
+function replace(context, functionsOf) {
+  const { instantiate } = WebAssembly;
+  context.mock.method(WebAssembly, "instantiate", async (module, imports) => {
+    const { exports } = await instantiate(module, imports);
+    return { exports: { ...exports, ...functionsOf(exports) } };
+  });
+}
+
+test("threads end if the model cannot be opened", async () => {
+  const { load, ended } = watch();
+  const opening = load(content.slice(0, 200), { threads: 3, worker: false });
   await assert.rejects(opening, { message: /^model \(200 bytes\): / });
   assert.equal(ended.length, 2);
+  await Promise.all(ended);
+});
+
+test("threads end if there is no memory for another", async (context) => {
+  const { load, ended } = watch();
+  const isStack = (size) => size === 1 << 20;
+  replace(context, ({ malloc }) => ({
+    malloc: (size) => (isStack(size) && ended.length === 2 ? 0 : malloc(size)),
+  }));
+  await assert.rejects(load(content, { threads: 4, worker: false }), {
+    message: /: expected 1048576 bytes of memory for a thread's stack, got none: /,
+  });
+  assert.equal(ended.length, 2);
+  await Promise.all(ended);
+});
+
+test("threads end if one of them cannot start", async () => {
+  const ended = [];
+  const failing = loader({
+    ...system,
+    startHelper() {
+      const helper = system.startHelper();
+      ended.push(new Promise((resolve) => helper.onFailure(resolve)));
+      if (ended.length === 2) helper.end();
+      return helper;
+    },
+  });
+  await assert.rejects(failing(content, { threads: 4, worker: false }), {
+    message: /: expected 3 more threads to start, but one ended \(status \d\)$/,
+  });
+  assert.equal(ended.length, 3);
+  await Promise.all(ended);
+});
+
+test("threads end if a model of larger sizes fails", async (context) => {
+  const { load, ended } = watch();
+  replace(context, () => ({
+    // The sizes that the file declares are refused, and others are not.
+    larq_engine_model_allocate: () => (ended.length === 1 ? 1 : 0),
+    larq_engine_model_signatures() {
+      throw new WebAssembly.RuntimeError("unreachable");
+    },
+  }));
+  const opening = load(bytesOf(caseOf("open image").model), { threads: 2, worker: false });
+  await assert.rejects(opening, { message: /it stopped \(unreachable\)/ });
+  assert.ok(ended.length > 1, "another engine has been opened");
   await Promise.all(ended);
 });
 
@@ -117,6 +183,29 @@ test("a page that is isolated has threads, and gets the native results", async (
   assert.deepEqual(complaints, []);
   await page.close();
   server.close();
+});
+
+test("a thread of a page that fails before it is ready is an error", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "larq-engine-"));
+  for (const name of ["src", "wasm"]) {
+    cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+  }
+  const helper = join(folder, "src", "helper.js");
+  const fails = "WebAssembly.instantiate = async () => { throw new RangeError('no memory'); };\n";
+  writeFileSync(helper, fails + readFileSync(helper, "utf8"));
+  const server = await serve({ web: folder, cases: FOLDER }, ISOLATED);
+  const { page } = await open(browser, server.origin);
+  const message = await page.evaluate(async (address) => {
+    const { load } = await import("/web/src/index.js");
+    return load(address, { threads: 2 }).catch(({ message }) => message);
+  }, `/cases/${file}`);
+  assert.match(
+    message,
+    /expected 1 more threads to start, but one ended \(RangeError: no memory\)$/,
+  );
+  await page.close();
+  server.close();
+  rmSync(folder, { recursive: true });
 });
 
 test("a page that is not isolated is told which headers it lacks", async () => {
