@@ -229,7 +229,12 @@ _WASM_EXPORTS = ["_free", "_malloc"] + ["_larq_engine_model_" + name for name in
 ]]
 
 # Functions for workers, and what each of them sets in its own instance of the module.
-_WASM_THREAD_EXPORTS = ["_larq_engine_add_worker", "_larq_engine_serve", "___wasm_init_tls"]
+_WASM_THREAD_EXPORTS = [
+    "_larq_engine_add_worker",
+    "_larq_engine_serve",
+    "_larq_engine_thread_trapped",
+    "___wasm_init_tls",
+]
 _WASM_THREAD_GLOBALS = ["__stack_pointer", "__tls_align", "__tls_size"]
 
 _WASM_LIBRARIES = "/usr/share/emscripten/cache/sysroot/lib/wasm32-emscripten/"

@@ -10,10 +10,17 @@ namespace larq_engine {
 // Emscripten's C++ library polls in place of sleeping, so WebAssembly's own instructions are used.
 #if defined(__wasm_atomics__)
 
+// Is set when a thread has trapped, after which the number may never change.
+inline std::atomic<bool> g_has_thread_trapped{false};
+
+// A guess: a failure may be told this late, and threads without work wake up this often.
+inline constexpr int64_t kSleepNs = 1'000'000'000;
+
 inline void SleepWhile(const std::atomic<uint32_t>& value, uint32_t old) {
   auto* const address = reinterpret_cast<int*>(const_cast<std::atomic<uint32_t>*>(&value));
   while (value.load(std::memory_order_acquire) == old) {
-    __builtin_wasm_memory_atomic_wait32(address, static_cast<int>(old), -1);
+    if (g_has_thread_trapped.load(std::memory_order_relaxed)) __builtin_trap();
+    __builtin_wasm_memory_atomic_wait32(address, static_cast<int>(old), kSleepNs);
   }
 }
 

@@ -68,4 +68,10 @@ void larq_engine_serve(int worker) {
   }
 }
 
+// Ends the waiting of all threads by traps. JavaScript calls it after a trap in larq_engine_serve,
+// which may have left a job that the others wait for.
+void larq_engine_thread_trapped() {
+  larq_engine::g_has_thread_trapped.store(true, std::memory_order_relaxed);
+}
+
 }  // extern "C"

@@ -16,7 +16,13 @@ export async function help(message, post) {
     return post({ error: String(error) });
   }
   post({});
-  functions.larq_engine_serve(message.worker);
+  try {
+    functions.larq_engine_serve(message.worker);
+  } catch (error) {
+    // The engine's other threads may wait in the memory for this one, and hear of no messages.
+    functions.larq_engine_thread_trapped();
+    throw error;
+  }
 }
 
 /**

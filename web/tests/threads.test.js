@@ -7,6 +7,7 @@ import { join } from "node:path";
 import test, { after, before } from "node:test";
 import { fileURLToPath } from "node:url";
 
+import { help } from "../src/help.js";
 import { loader } from "../src/loading.js";
 import { load } from "../src/node.js";
 import * as system from "../src/node_system.js";
@@ -151,6 +152,22 @@ test("a thread that ends before it is ready is an error", async () => {
   await assert.rejects(failing(content, { threads: 2, worker: false }), {
     message: /expected 1 more threads to start, but one ended \(no script\)$/,
   });
+});
+
+test("a thread that stops tells those that wait for it in the memory", async (context) => {
+  const told = [];
+  const larq_engine_serve = () => {
+    told.push("serve");
+    throw new WebAssembly.RuntimeError("unreachable");
+  };
+  const larq_engine_thread_trapped = () => told.push("trapped");
+  const globals = { __stack_pointer: {}, __wasm_init_tls() {} };
+  context.mock.method(WebAssembly, "instantiate", async () => ({
+    exports: { ...globals, larq_engine_serve, larq_engine_thread_trapped },
+  }));
+  const helping = help({}, () => told.push("ready"));
+  await assert.rejects(helping, { message: "unreachable" });
+  assert.deepEqual(told, ["ready", "serve", "trapped"]);
 });
 
 test("a page that is isolated has threads, and gets the native results", async () => {
