@@ -77,11 +77,6 @@ export interface Progress {
 
 export interface LoadOptions {
   /**
-   * The number of threads that compute; 1 by default. Pages must be cross-origin isolated for
-   * more.
-   */
-  threads?: number;
-  /**
    * If true, the default, the model runs in a worker of its own, so that the page can be used
    * meanwhile. If false, it runs in the thread that calls.
    */

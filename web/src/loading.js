@@ -16,12 +16,17 @@ import { LocalRunner, WorkerRunner } from "./runners.js";
 
 /**
  * @typedef {object} Options
- * @property {number} [threads]
  * @property {boolean} [worker]
  * @property {string} [signature]
  * @property {(progress: import("./download.js").Progress) => void} [onProgress]
  * @property {AbortSignal} [signal]
  */
+
+/**
+ * More are not offered: with them the first run does not end, and errors of the engine are told as
+ * traps.
+ */
+const THREADS = 1;
 
 /**
  * Returns a function that loads models.
@@ -33,13 +38,12 @@ export function loader(system) {
    * @param {Options} [options]
    */
   return async function load(model, options = {}) {
-    const { threads = 1, worker = true, signature, onProgress, signal } = options;
+    const { worker = true, signature, onProgress, signal } = options;
     checkOptions(options);
-    checkThreads(threads, worker);
     signal?.throwIfAborted();
     const name = isAddress(model) ? `model '${model}'` : "model";
     // The module comes while the model does, and its failure is told once, below.
-    const compiling = engineModule(threads > 1, system.compile);
+    const compiling = engineModule(THREADS > 1, system.compile);
     compiling.catch(() => {});
     const content = isAddress(model)
       ? await named(name, signal, system.readModel(model, signal, onProgress))
@@ -50,7 +54,7 @@ export function loader(system) {
       : new LocalRunner(system.startHelper);
     const title = `${name} (${content.length} bytes)`;
     try {
-      const args = [{ module, content, signature, threads }];
+      const args = [{ module, content, signature, threads: THREADS }];
       const opening = runner.call("open", args, [/** @type {ArrayBuffer} */ (content.buffer)]);
       return new Model(runner, await named(title, signal, unlessAborted(opening, signal)));
     } catch (error) {
@@ -63,7 +67,7 @@ export function loader(system) {
 /** @param {Options} options */
 function checkOptions(options) {
   const { signature } = options;
-  const known = ["threads", "worker", "signature", "onProgress", "signal"];
+  const known = ["worker", "signature", "onProgress", "signal"];
   const unknown = Object.keys(options).filter((option) => !known.includes(option));
   if (unknown.length) {
     throw new Error(
@@ -74,32 +78,6 @@ function checkOptions(options) {
   if (signature !== undefined && typeof signature !== "string") {
     throw new TypeError(
       `signature: expected a string, got ${typeof signature}; leave it out for the main graph`,
-    );
-  }
-}
-
-const MOST_THREADS = 64;
-
-/**
- * @param {number} threads
- * @param {boolean} worker
- */
-function checkThreads(threads, worker) {
-  if (!Number.isInteger(threads) || threads < 1 || threads > MOST_THREADS) {
-    throw new Error(`threads: expected 1 to ${MOST_THREADS}, got ${threads}`);
-  }
-  // Node has no such property, and its threads always share memory.
-  if (threads > 1 && globalThis.crossOriginIsolated === false) {
-    throw new Error(
-      `threads: expected 1 on a page that is not cross-origin isolated, got ${threads}; serve the ` +
-        "page with the headers Cross-Origin-Opener-Policy: same-origin and " +
-        "Cross-Origin-Embedder-Policy: require-corp",
-    );
-  }
-  if (threads > 1 && !worker && "document" in globalThis) {
-    throw new Error(
-      `threads: expected 1 with worker: false, got ${threads}: a page's own thread may not wait ` +
-        "for others; leave worker at true",
     );
   }
 }

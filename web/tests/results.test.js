@@ -27,7 +27,6 @@ async function compare(row, model) {
 const ways = [
   { title: "here", options: { worker: false }, groups: MODELS },
   { title: "in a worker", options: {}, groups: ["interop", "interfaces"] },
-  { title: "in three threads", options: { threads: 3 }, groups: MODELS },
   { title: "without SIMD", options: { worker: false }, groups: MODELS, validate: () => false },
 ];
 for (const { title, options, groups, validate = WebAssembly.validate } of ways) {
