@@ -2,5 +2,4 @@
 
 import { opener } from "./larq_engine_package.js";
 
-/** @param {number} threads */
-export const start = async (threads) => opener({ threads });
+export const start = async () => opener({});
