@@ -26,8 +26,8 @@ _OTHER_FILES = [
         f"larq_engine/web_export/page/{name}"
         for name in (
             *("answers.js", "elements.js", "facts.js", "icon.svg", "index.html", "main.js"),
-            *("number_input.js", "page.css", "picture_input.js", "running_model.js"),
-            *("sound_input.js", "text.js"),
+            *("number_input.js", "number_text.js", "page.css", "picture_input.js"),
+            *("running_model.js", "sound_input.js", "text.js"),
         )
     ),
     "larq_engine/web_export/engine/src/index.js",
