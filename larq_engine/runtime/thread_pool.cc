@@ -5,7 +5,6 @@
 #include <system_error>
 
 #include "larq_engine/kernels/common/even_parts.h"
-#include "larq_engine/runtime/await_change.h"
 
 namespace larq_engine {
 namespace {
@@ -50,7 +49,7 @@ ThreadPool::~ThreadPool() {
   } else {
     // A forked child has no threads to join, and a thread object that was not joined must not be
     // destroyed.
-    new std::vector<Thread>(std::move(workers_));
+    new std::vector<std::thread>(std::move(workers_));
   }
 }
 
@@ -63,7 +62,7 @@ void ThreadPool::AwaitChange(const std::atomic<uint32_t>& value, uint32_t old) c
       if (SeesChange(value, old)) return;
     }
   }
-  SleepWhile(value, old);
+  value.wait(old, std::memory_order_acquire);
 }
 
 bool ThreadPool::SeesChange(const std::atomic<uint32_t>& value, uint32_t old) {
@@ -77,8 +76,8 @@ bool ThreadPool::SeesChange(const std::atomic<uint32_t>& value, uint32_t old) {
 void ThreadPool::StopWorkers() {
   stop_.store(true, std::memory_order_release);
   epoch_.fetch_add(1, std::memory_order_release);
-  NotifyAll(epoch_);
-  for (Thread& worker : workers_) worker.join();
+  epoch_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
 }
 
 void ThreadPool::Run(int64_t units, Work work, void* context) {
@@ -96,7 +95,7 @@ void ThreadPool::Run(int64_t units, Work work, void* context) {
   }
   entrants_.store(kOpen, std::memory_order_release);
   epoch_.fetch_add(1, std::memory_order_release);
-  NotifyAll(epoch_);
+  epoch_.notify_all();
   TakeUnits(0);
   // No unit is left to take: let nobody else in, wait for those who still compute.
   uint32_t inside = entrants_.fetch_and(~kOpen, std::memory_order_acq_rel) & ~kOpen;
@@ -130,7 +129,7 @@ void ThreadPool::WorkerLoop(int worker) {
       }
       TakeUnits(worker);
       entrants_.fetch_sub(1, std::memory_order_release);
-      NotifyAll(entrants_);
+      entrants_.notify_all();
       break;
     }
   }

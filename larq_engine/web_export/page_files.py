@@ -11,9 +11,6 @@ from larq_engine.reporting.palette import style_sheet
 _HERE = Path(__file__).parent
 _PARTS = ("engine", "page")
 
-# Pages run a model in one thread, and never ask for what more threads need.
-_FOR_THREADS = ("engine/src/helper.js", "engine/wasm/larq_engine_threads.wasm")
-
 # A page loads one module, and this one only in browsers that lack SIMD.
 _OTHER_MODULE = "engine/wasm/larq_engine_plain.wasm"
 
@@ -45,7 +42,7 @@ def needed_files(files: Mapping[str, bytes], *names: str) -> dict[str, bytes]:
     todo = list(names)
     while todo:
         name = todo.pop()
-        if name in found or name in _FOR_THREADS:
+        if name in found:
             continue
         if name not in files:
             raise FileNotFoundError(

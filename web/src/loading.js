@@ -6,8 +6,7 @@ import { LocalRunner, WorkerRunner } from "./runners.js";
 
 /**
  * @typedef {object} System
- * @property {() => import("./runners.js").Thread} startModel
- * @property {() => import("./runners.js").Thread} startHelper
+ * @property {() => import("./runners.js").Thread} startThread
  * @property {(address: URL) => Promise<WebAssembly.Module>} compile
  * @property {(place: string | URL, signal: AbortSignal | undefined,
  *   onProgress: ((progress: import("./download.js").Progress) => void) | undefined) =>
@@ -21,12 +20,6 @@ import { LocalRunner, WorkerRunner } from "./runners.js";
  * @property {(progress: import("./download.js").Progress) => void} [onProgress]
  * @property {AbortSignal} [signal]
  */
-
-/**
- * More are not offered: with them the first run does not end, and errors of the engine are told as
- * traps.
- */
-const THREADS = 1;
 
 /**
  * Returns a function that loads models.
@@ -43,18 +36,16 @@ export function loader(system) {
     signal?.throwIfAborted();
     const name = isAddress(model) ? `model '${model}'` : "model";
     // The module comes while the model does, and its failure is told once, below.
-    const compiling = engineModule(THREADS > 1, system.compile);
+    const compiling = engineModule(system.compile);
     compiling.catch(() => {});
     const content = isAddress(model)
       ? await named(name, signal, system.readModel(model, signal, onProgress))
       : copyOf(model);
     const module = await unlessAborted(compiling, signal);
-    const runner = worker
-      ? new WorkerRunner(system.startModel())
-      : new LocalRunner(system.startHelper);
+    const runner = worker ? new WorkerRunner(system.startThread()) : new LocalRunner();
     const title = `${name} (${content.length} bytes)`;
     try {
-      const args = [{ module, content, signature, threads: THREADS }];
+      const args = [{ module, content, signature }];
       const opening = runner.call("open", args, [/** @type {ArrayBuffer} */ (content.buffer)]);
       return new Model(runner, await named(title, signal, unlessAborted(opening, signal)));
     } catch (error) {

@@ -83,18 +83,11 @@ export class WorkerRunner {
 
 /** Runs a model in the thread of the caller. */
 export class LocalRunner {
-  #startHelper;
-  #server;
+  #server = new Server();
   /** @type {Promise<any>} */
   #last = Promise.resolve();
   /** @type {Error | undefined} */
   #closed;
-
-  /** @param {() => Thread} startHelper */
-  constructor(startHelper) {
-    this.#startHelper = startHelper;
-    this.#server = new Server(startHelper);
-  }
 
   /**
    * @param {string} action
@@ -116,8 +109,7 @@ export class LocalRunner {
   close(reason) {
     this.#closed = reason;
     this.#last = this.#last.then(() => {
-      this.#server.end();
-      this.#server = new Server(this.#startHelper);
+      this.#server = new Server();
     });
   }
 }

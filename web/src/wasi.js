@@ -9,23 +9,12 @@ const BAD_FILE = 8;
 /**
  * Returns the imports of an instance.
  * @param {() => WebAssembly.Memory} memory Returns the instance's memory, once it exists.
- * @param {WebAssembly.Memory} [shared] The memory of an instance with threads.
  */
-export function systemOf(memory, shared) {
+export function systemOf(memory) {
   const view = () => new DataView(memory().buffer);
   const refuse = () => BAD_FILE;
   return {
-    env: {
-      ...(shared && { memory: shared }),
-      emscripten_notify_memory_growth() {},
-      // The C library for threads asks for these; it starts no threads by itself.
-      __emscripten_init_main_thread_js() {},
-      emscripten_check_blocking_allowed() {},
-      emscripten_num_logical_cores: () => 1,
-      emscripten_unwind_to_js_event_loop() {
-        throw new Error("the engine left a thread");
-      },
-    },
+    env: { emscripten_notify_memory_growth() {} },
     wasi_snapshot_preview1: {
       /** @param {number} _clock @param {bigint} _precision @param {number} time */
       clock_time_get(_clock, _precision, time) {
