@@ -2,14 +2,14 @@
 
 load("//larq_engine:build_defs.bzl", "LARQ_COPTS", "LINUX_ONLY")
 
-def cpp_test(name, deps = [], size = "small", srcs = None, copts = LARQ_COPTS, **attributes):
+def cpp_test(name, deps = [], size = "small", srcs = None, copts = LARQ_COPTS, linkopts = [], **attributes):
     """Declares a test of the file of its name, with GoogleTest, unless it is told otherwise."""
     native.cc_test(
         name = name,
         size = size,
         srcs = srcs or [name + ".cc"],
         copts = copts,
-        linkopts = select({
+        linkopts = linkopts + select({
             # One script that Node runs; see tools/node.js.
             "//:wasm": [
                 "--profiling-funcs",  # traces name functions
