@@ -15,7 +15,7 @@ if [[ ! -x .venv/bin/clang-tidy ]]; then
 fi
 mapfile -t files < <(printf '%s\n' "$@" |
   if (($#)); then cat; else git ls-files 'larq_engine/*.cc' 'examples/*.cc'; fi |
-  grep -E '^(larq_engine|examples)/.*\.cc$' | grep -vE '/(arm64|x86)/' || true)
+  grep -E '^(larq_engine|examples)/.*\.cc$' | grep -vE '/(arm64|wasm|x86)/' || true)
 if ((${#files[@]} == 0)); then exit 0; fi
 
 # Bazel generates this header.
