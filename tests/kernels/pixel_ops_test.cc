@@ -960,7 +960,9 @@ TEST_P(PixelOpsTest, FunctionsOfTwoFloats) {
 // Like PairOf, for functions that are exact; the slope of a leaky ReLU is a quarter.
 std::optional<float> ValueOf(ValueFunction function, float x) {
   const auto clamped = [](float value, float least, float most) {
-    value = value < least ? least : value;
+    // clang 14 makes f32.max of a comparison with a known 0, which turns -0 into 0.
+    const volatile float lowest = least;
+    value = value < lowest ? lowest : value;
     return value > most ? most : value;
   };
   switch (function) {
@@ -977,7 +979,7 @@ std::optional<float> ValueOf(ValueFunction function, float x) {
     case ValueFunction::kNeg:
       return -x;
     case ValueFunction::kRelu:
-      return x < 0 ? 0 : x;
+      return clamped(x, 0, kInfinity);
     case ValueFunction::kRelu0To1:
       return clamped(x, 0, 1);
     case ValueFunction::kRelu6:

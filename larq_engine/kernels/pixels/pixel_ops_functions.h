@@ -145,6 +145,19 @@ inline float LogOf(float x) {
   return Chosen(x > 0, y, Chosen(x == 0, -kInfinity, __builtin_nanf("")));
 }
 
+// Returns 0 for a negative value; -0 is none.
+inline float AtLeast0(float x) {
+#if defined(__wasm__)
+  // clang 14 makes f32.max of a comparison with 0, which turns -0 into 0.
+  constexpr float kNearestBelow0 = -0x1p-149f;
+  return x <= kNearestBelow0 ? 0 : x;
+#else
+  return x < 0 ? 0 : x;
+#endif
+}
+
+inline float AtMost(float x, float most) { return x > most ? most : x; }
+
 ValueLoop ValueLoopOf(ValueFunction function) {
   switch (function) {
     case ValueFunction::kAbs:
@@ -172,11 +185,11 @@ ValueLoop ValueLoopOf(ValueFunction function) {
     case ValueFunction::kNeg:
       return EachValue([](float x, float) { return -x; });
     case ValueFunction::kRelu:
-      return EachValue([](float x, float) { return x < 0 ? 0 : x; });
+      return EachValue([](float x, float) { return AtLeast0(x); });
     case ValueFunction::kRelu0To1:
-      return EachValue([](float x, float) { return Clamp(x, {.min = 0, .max = 1}); });
+      return EachValue([](float x, float) { return AtMost(AtLeast0(x), 1); });
     case ValueFunction::kRelu6:
-      return EachValue([](float x, float) { return Clamp(x, {.min = 0, .max = 6}); });
+      return EachValue([](float x, float) { return AtMost(AtLeast0(x), 6); });
     case ValueFunction::kReluN1To1:
       return EachValue([](float x, float) { return Clamp(x, {.min = -1, .max = 1}); });
     case ValueFunction::kRound:
