@@ -228,20 +228,58 @@ _WASM_EXPORTS = ["_free", "_malloc"] + ["_larq_engine_model_" + name for name in
     "signatures",
 ]]
 
-def wasm_module(name, deps, **kwargs):
+# Functions for workers, and what each of them sets in its own instance of the module.
+_WASM_THREAD_EXPORTS = [
+    "_larq_engine_add_worker",
+    "_larq_engine_serve",
+    "_larq_engine_thread_trapped",
+    "___wasm_init_tls",
+]
+_WASM_THREAD_GLOBALS = ["__stack_pointer", "__tls_align", "__tls_size"]
+
+_WASM_LIBRARIES = "/usr/share/emscripten/cache/sysroot/lib/wasm32-emscripten/"
+
+# Emscripten links threads only into modules with its own JavaScript, which would not let ours start
+# the workers. So its libraries for threads are named here. libc.a needs libcompiler_rt.a, which
+# needs libc.a.
+_WASM_THREAD_LIBRARIES = [_WASM_LIBRARIES + name for name in [
+    "crt1_reactor.o",
+    "libc++-mt-except.a",
+    "libc++abi-mt-except.a",
+    # The one for threads keeps what a catch clause reads for each thread, and clang 14 reads it as
+    # one of all threads: each type would be another than expected. Only one thread throws.
+    "libunwind-except.a",
+    "libc-mt-optz.a",
+    "libemmalloc-mt-noerrno.a",
+    "libcompiler_rt-mt.a",
+    "libc-mt-optz.a",
+    "libstandalonewasm-memgrow.a",
+]]
+
+_WASM_THREAD_FLAGS = (
+    ["-nostdlib", "-sIMPORTED_MEMORY", "-Wl,--shared-memory", "-Wl,--no-check-features"] +
+    ["-Wl,--export=" + name for name in _WASM_THREAD_GLOBALS] +
+    _WASM_THREAD_LIBRARIES
+)
+
+def wasm_module(name, deps, threads = False, **kwargs):
     """A module for browsers and Node, without JavaScript around it."""
+    exports = _WASM_EXPORTS + (_WASM_THREAD_EXPORTS if threads else [])
     native.cc_binary(
         name = name,
         linkopts = [
             "-O2",
             "--no-entry",
             "-sALLOW_MEMORY_GROWTH",
-            "-sEXPORTED_FUNCTIONS=" + ",".join(_WASM_EXPORTS),
+            "-sEXPORTED_FUNCTIONS=" + ",".join(exports),
+            # threads.js has the same limits.
             "-sINITIAL_MEMORY=16MB",
-            "-sMALLOC=emmalloc",
             "-sMAXIMUM_MEMORY=2GB",
             "-sTOTAL_STACK=1MB",
-        ],
+            # An instance gets the rest from JavaScript, and cannot be made without it.
+            "-sERROR_ON_UNDEFINED_SYMBOLS=0",
+            "-sWARN_ON_UNDEFINED_SYMBOLS=0",
+        ] + (_WASM_THREAD_FLAGS if threads else ["-sMALLOC=emmalloc"]),
         target_compatible_with = ["//third_party/toolchains:wasm32"],
         deps = deps,
         **kwargs

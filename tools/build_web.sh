@@ -6,15 +6,13 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# build CONFIG MODULE BAZEL_FLAG...
-build() {
-  tools/run_bazel.sh build --config="$1" "${@:3}" //web:larq_engine.wasm
-  # A running process may read the old file, so it is never overwritten.
-  install -m 644 bazel-bin/web/larq_engine.wasm "web/wasm/$2.wasm"
-}
+# A running process may read the old file, so copy never overwrites it.
+copy() { install -m 644 "bazel-bin/web/$1.wasm" "web/wasm/$2.wasm"; }
 
 mkdir -p web/wasm
-rm -f web/wasm/*.wasm # a module of an earlier version must not stay
-build wasm larq_engine "$@"
-build wasm_plain larq_engine_plain "$@"
+tools/run_bazel.sh build --config=wasm "$@" //web:larq_engine.wasm //web:larq_engine_threads.wasm
+copy larq_engine larq_engine
+copy larq_engine_threads larq_engine_threads
+tools/run_bazel.sh build --config=wasm_plain "$@" //web:larq_engine.wasm
+copy larq_engine larq_engine_plain
 install -m 644 LICENSE web/LICENSE

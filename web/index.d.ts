@@ -77,6 +77,11 @@ export interface Progress {
 
 export interface LoadOptions {
   /**
+   * The number of threads that compute; 1 by default, and no more than the device has cores. Pages
+   * must be cross-origin isolated for more than one.
+   */
+  threads?: number;
+  /**
    * If true, the default, the model runs in a worker of its own, so that the page can be used
    * meanwhile. If false, it runs in the thread that calls.
    */

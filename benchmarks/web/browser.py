@@ -38,7 +38,7 @@ def make_server() -> Server:
     Raises:
         SystemExit: The modules are not built, or the other engines are not installed.
     """
-    if not (PACKAGE / "wasm" / "larq_engine.wasm").exists():
+    if not (PACKAGE / "wasm" / "larq_engine_threads.wasm").exists():
         raise SystemExit("web/wasm: expected the built modules, got none; run `make web`")
     if not PEERS.exists():
         raise SystemExit(

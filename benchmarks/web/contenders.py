@@ -17,5 +17,5 @@ PEERS = (LITERT_FLOAT32, LITERT_INT8, ONNX_FLOAT32, ONNX_INT8)
 
 
 def contenders(threads: int) -> tuple[Contender, ...]:
-    """Returns the contenders for a number of threads; the package offers one."""
-    return (*((OURS, OURS_IN_PAGE) if threads == 1 else ()), *PEERS)
+    """Returns the contenders for a number of threads; the page's own thread can have no others."""
+    return (OURS, *((OURS_IN_PAGE,) if threads == 1 else ()), *PEERS)

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "larq_engine/kernels/common/even_parts.h"
+#include "larq_engine/runtime/await_change.h"
 
 namespace larq_engine {
 namespace {
@@ -49,7 +50,7 @@ ThreadPool::~ThreadPool() {
   } else {
     // A forked child has no threads to join, and a thread object that was not joined must not be
     // destroyed.
-    new std::vector<std::thread>(std::move(workers_));
+    new std::vector<Thread>(std::move(workers_));
   }
 }
 
@@ -62,7 +63,7 @@ void ThreadPool::AwaitChange(const std::atomic<uint32_t>& value, uint32_t old) c
       if (SeesChange(value, old)) return;
     }
   }
-  value.wait(old, std::memory_order_acquire);
+  SleepWhile(value, old);
 }
 
 bool ThreadPool::SeesChange(const std::atomic<uint32_t>& value, uint32_t old) {
@@ -76,8 +77,8 @@ bool ThreadPool::SeesChange(const std::atomic<uint32_t>& value, uint32_t old) {
 void ThreadPool::StopWorkers() {
   stop_.store(true, std::memory_order_release);
   epoch_.fetch_add(1, std::memory_order_release);
-  epoch_.notify_all();
-  for (std::thread& worker : workers_) worker.join();
+  NotifyAll(epoch_);
+  for (Thread& worker : workers_) worker.join();
 }
 
 void ThreadPool::Run(int64_t units, Work work, void* context) {
@@ -95,7 +96,7 @@ void ThreadPool::Run(int64_t units, Work work, void* context) {
   }
   entrants_.store(kOpen, std::memory_order_release);
   epoch_.fetch_add(1, std::memory_order_release);
-  epoch_.notify_all();
+  NotifyAll(epoch_);
   TakeUnits(0);
   // No unit is left to take: let nobody else in, wait for those who still compute.
   uint32_t inside = entrants_.fetch_and(~kOpen, std::memory_order_acq_rel) & ~kOpen;
@@ -129,7 +130,7 @@ void ThreadPool::WorkerLoop(int worker) {
       }
       TakeUnits(worker);
       entrants_.fetch_sub(1, std::memory_order_release);
-      entrants_.notify_all();
+      NotifyAll(entrants_);
       break;
     }
   }

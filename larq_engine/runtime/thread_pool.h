@@ -8,10 +8,21 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <thread>
 #include <vector>
 
+#if defined(__wasm_atomics__)
+#include "larq_engine/runtime/wasm_thread.h"
+#else
+#include <thread>
+#endif
+
 namespace larq_engine {
+
+#if defined(__wasm_atomics__)
+using Thread = WasmThread;
+#else
+using Thread = std::thread;
+#endif
 
 // The time that threads look for work before they sleep. Guess: about the gap that a float operator
 // of a host leaves between two of our steps.
@@ -43,7 +54,7 @@ class ThreadPool {
   void TakeUnits(int worker);
 
   const std::chrono::microseconds spin_;
-  std::vector<std::thread> workers_;
+  std::vector<Thread> workers_;
   const pid_t owner_ = getpid();  // a forked child has the pool but none of its threads
 
   // The job. It is written while workers may not enter it, and read by those that have entered.

@@ -11,6 +11,9 @@ from larq_engine.reporting.palette import style_sheet
 _HERE = Path(__file__).parent
 _PARTS = ("engine", "page")
 
+# Pages run a model in one thread, and never ask for what more threads need.
+_FOR_THREADS = ("engine/src/helper.js", "engine/wasm/larq_engine_threads.wasm")
+
 # A page loads one module, and this one only in browsers that lack SIMD.
 _OTHER_MODULE = "engine/wasm/larq_engine_plain.wasm"
 
@@ -42,7 +45,7 @@ def needed_files(files: Mapping[str, bytes], *names: str) -> dict[str, bytes]:
     todo = list(names)
     while todo:
         name = todo.pop()
-        if name in found:
+        if name in found or name in _FOR_THREADS:
             continue
         if name not in files:
             raise FileNotFoundError(

@@ -12,11 +12,15 @@ _ENGINE = {
     "src/index.js": 'import { call } from "./call.js";\n'
     'new Worker(new URL("./worker.js", import.meta.url));\n'
     'fetch(new URL("../wasm/larq_engine.wasm", import.meta.url));\n'
+    'new Worker(new URL("./helper.js", import.meta.url));\n'
+    'fetch(new URL("../wasm/larq_engine_threads.wasm", import.meta.url));\n'
     'fetch(new URL("../wasm/larq_engine_plain.wasm", import.meta.url));\n',
+    "src/help.js": "export {};\n",
+    "src/helper.js": 'import "./help.js";\n',
     "src/call.js": "export function call() {}\n",
     "src/node.js": "export {};\n",
     "src/worker.js": 'export * from "./call.js";\n',
-    **{f"wasm/larq_engine{kind}.wasm": "\0asm" for kind in ("", "_plain")},
+    **{f"wasm/larq_engine{kind}.wasm": "\0asm" for kind in ("", "_plain", "_threads")},
 }
 
 

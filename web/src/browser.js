@@ -3,30 +3,6 @@
 import { download, request } from "./download.js";
 
 /**
- * Starts a worker.
- * @returns {import("./runners.js").Thread}
- */
-export function startThread() {
-  // Bundlers look for this form.
-  const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
-  return {
-    post: (message, transfer) => worker.postMessage(message, transfer),
-    onMessage(handle) {
-      worker.addEventListener("message", ({ data }) => handle(data));
-    },
-    onFailure(handle) {
-      worker.addEventListener("error", (event) => {
-        event.preventDefault();
-        handle(event.message || "its script could not be loaded");
-      });
-      worker.addEventListener("messageerror", () => handle("a message could not be read"));
-    },
-    end: () => worker.terminate(),
-    keepAlive() {},
-  };
-}
-
-/**
  * Compiles a module while it is downloaded.
  * @param {URL} address
  */
@@ -40,4 +16,8 @@ export async function compile(address) {
   return WebAssembly.compile(await response.arrayBuffer());
 }
 
+/** Returns how many threads can run at once. */
+export const cores = () => navigator.hardwareConcurrency;
+
+export { startHelper, startModel } from "./browser_workers.js";
 export { download as readModel };

@@ -1,5 +1,6 @@
 /** Calls the engine's C functions for models (larq_engine_model.h) in an instance of the module. */
 
+import { sharedMemory, startThreads } from "./threads.js";
 import { systemOf } from "./wasi.js";
 
 const ERROR_BYTES = 1 << 12;
@@ -40,12 +41,18 @@ const FIELDS = [
  * @property {WebAssembly.Module} module
  * @property {Uint8Array} content The bytes of a .tflite file.
  * @property {string | undefined} signature
+ * @property {number} threads More than one needs a module that was built for threads.
+ * @property {() => import("./runners.js").Thread} startHelper
  */
 
 /** A model in an instance of its own, whose memory is free when nothing refers to it any more. */
 export class Engine {
   /** @type {any} */
   #functions;
+  /** @type {any} The memory, once the instance exists. */
+  #storage;
+  /** @type {import("./runners.js").Thread[]} */
+  #helpers = [];
   #model = 0;
   #error = 0;
   #struct = 0;
@@ -54,23 +61,60 @@ export class Engine {
    * Opens a model, without allocating tensors.
    * @param {Opening} opening
    */
-  static async open({ module, content, signature }) {
+  static async open({ module, content, signature, threads, startHelper }) {
     const engine = new Engine();
-    const system = systemOf(() => engine.#functions.memory);
-    const { exports } = await WebAssembly.instantiate(module, system);
+    const shared = threads > 1 ? sharedMemory() : undefined;
+    const { exports } = await WebAssembly.instantiate(
+      module,
+      systemOf(() => engine.#storage, threads, shared),
+    );
     engine.#functions = exports;
+    engine.#storage = shared ?? /** @type {WebAssembly.Memory} */ (exports.memory);
     engine.#call("_initialize");
     engine.#error = engine.#take(ERROR_BYTES, "errors");
     engine.#struct = engine.#take(4 * FIELDS.length, "a tensor's description");
-    // The engine reads the file's constants where they are, so the file stays.
-    const place = engine.#take(content.length, "the model's file");
-    engine.#bytes().set(content, place);
-    engine.#model = engine.#call(
-      "larq_engine_model_open",
-      ...[place, content.length, engine.#text(signature), 0, 0, 0, engine.#error, ERROR_BYTES],
-    );
-    if (!engine.#model) throw new Error(engine.#textAt(engine.#error));
+    try {
+      if (shared) {
+        const take = engine.#take.bind(engine);
+        const instance = { module, memory: shared, functions: exports, take };
+        await startThreads(threads - 1, () => engine.#own(startHelper()), instance);
+      }
+      engine.#open(content, signature, { num_threads: `${threads}` });
+    } catch (error) {
+      engine.end();
+      throw error;
+    }
     return engine;
+  }
+
+  /**
+   * @param {Uint8Array} content
+   * @param {string | undefined} signature
+   * @param {Record<string, string>} options
+   */
+  #open(content, signature, options) {
+    // The engine reads the file's constants where they are, so the file stays.
+    const place = this.#take(content.length, "the model's file");
+    this.#bytes().set(content, place);
+    const keys = this.#texts(Object.keys(options));
+    const values = this.#texts(Object.values(options));
+    this.#model = this.#call(
+      "larq_engine_model_open",
+      ...[place, content.length, this.#text(signature), keys, values],
+      ...[Object.keys(options).length, this.#error, ERROR_BYTES],
+    );
+    if (!this.#model) throw new Error(this.#textAt(this.#error));
+  }
+
+  /** @param {import("./runners.js").Thread} helper */
+  #own(helper) {
+    this.#helpers.push(helper);
+    return helper;
+  }
+
+  /** Ends the threads. The model cannot run after that. */
+  end() {
+    for (const helper of this.#helpers) helper.end();
   }
 
   /** Returns the inputs. */
@@ -151,7 +195,7 @@ export class Engine {
   }
 
   #memory() {
-    return /** @type {ArrayBuffer} */ (this.#functions.memory.buffer);
+    return /** @type {ArrayBuffer} */ (this.#storage.buffer);
   }
 
   #bytes() {
@@ -203,6 +247,14 @@ export class Engine {
     const bytes = new TextEncoder().encode(`${text}\0`);
     const place = this.#take(bytes.length, "a text");
     this.#bytes().set(bytes, place);
+    return place;
+  }
+
+  /** @param {string[]} texts */
+  #texts(texts) {
+    const places = texts.map((text) => this.#text(text));
+    const place = this.#take(4 * places.length, "texts");
+    new Uint32Array(this.#memory(), place, places.length).set(places);
     return place;
   }
 

@@ -6,7 +6,9 @@ import { LocalRunner, WorkerRunner } from "./runners.js";
 
 /**
  * @typedef {object} System
- * @property {() => import("./runners.js").Thread} startThread
+ * @property {() => import("./runners.js").Thread} startModel
+ * @property {() => import("./runners.js").Thread} startHelper
+ * @property {() => number} cores
  * @property {(address: URL) => Promise<WebAssembly.Module>} compile
  * @property {(place: string | URL, signal: AbortSignal | undefined,
  *   onProgress: ((progress: import("./download.js").Progress) => void) | undefined) =>
@@ -15,6 +17,7 @@ import { LocalRunner, WorkerRunner } from "./runners.js";
 
 /**
  * @typedef {object} Options
+ * @property {number} [threads]
  * @property {boolean} [worker]
  * @property {string} [signature]
  * @property {(progress: import("./download.js").Progress) => void} [onProgress]
@@ -31,21 +34,24 @@ export function loader(system) {
    * @param {Options} [options]
    */
   return async function load(model, options = {}) {
-    const { worker = true, signature, onProgress, signal } = options;
+    const { threads: asked = 1, worker = true, signature, onProgress, signal } = options;
     checkOptions(options);
+    const threads = countThreads(asked, worker, system.cores());
     signal?.throwIfAborted();
     const name = isAddress(model) ? `model '${model}'` : "model";
     // The module comes while the model does, and its failure is told once, below.
-    const compiling = engineModule(system.compile);
+    const compiling = engineModule(threads > 1, system.compile);
     compiling.catch(() => {});
     const content = isAddress(model)
       ? await named(name, signal, system.readModel(model, signal, onProgress))
       : copyOf(model);
     const module = await unlessAborted(compiling, signal);
-    const runner = worker ? new WorkerRunner(system.startThread()) : new LocalRunner();
+    const runner = worker
+      ? new WorkerRunner(system.startModel())
+      : new LocalRunner(system.startHelper);
     const title = `${name} (${content.length} bytes)`;
     try {
-      const args = [{ module, content, signature }];
+      const args = [{ module, content, signature, threads }];
       const opening = runner.call("open", args, [/** @type {ArrayBuffer} */ (content.buffer)]);
       return new Model(runner, await named(title, signal, unlessAborted(opening, signal)));
     } catch (error) {
@@ -58,7 +64,7 @@ export function loader(system) {
 /** @param {Options} options */
 function checkOptions(options) {
   const { signature } = options;
-  const known = ["worker", "signature", "onProgress", "signal"];
+  const known = ["threads", "worker", "signature", "onProgress", "signal"];
   const unknown = Object.keys(options).filter((option) => !known.includes(option));
   if (unknown.length) {
     throw new Error(
@@ -71,6 +77,36 @@ function checkOptions(options) {
       `signature: expected a string, got ${typeof signature}; leave it out for the main graph`,
     );
   }
+}
+
+const MOST_THREADS = 64;
+
+/**
+ * Returns how many threads shall compute.
+ * @param {number} threads
+ * @param {boolean} worker
+ * @param {number} cores
+ */
+function countThreads(threads, worker, cores) {
+  if (!Number.isInteger(threads) || threads < 1 || threads > MOST_THREADS) {
+    throw new Error(`threads: expected 1 to ${MOST_THREADS}, got ${threads}`);
+  }
+  // Node has no such property, and its threads always share memory.
+  if (threads > 1 && globalThis.crossOriginIsolated === false) {
+    throw new Error(
+      `threads: expected 1 on a page that is not cross-origin isolated, got ${threads}; serve the ` +
+        "page with the headers Cross-Origin-Opener-Policy: same-origin and " +
+        "Cross-Origin-Embedder-Policy: require-corp",
+    );
+  }
+  if (threads > 1 && !worker && "document" in globalThis) {
+    throw new Error(
+      `threads: expected 1 with worker: false, got ${threads}: a page's own thread may not wait ` +
+        "for others; leave worker at true",
+    );
+  }
+  // Others would only wait for each other.
+  return Math.min(threads, cores);
 }
 
 /**

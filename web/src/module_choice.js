@@ -16,10 +16,11 @@ const compiled = new Map();
 
 /**
  * Returns the engine's module.
+ * @param {boolean} hasThreads
  * @param {(address: URL) => Promise<WebAssembly.Module>} compile
  */
-export function engineModule(compile) {
-  const address = fastestModule();
+export function engineModule(hasThreads, compile) {
+  const address = addressFor(hasThreads);
   const known = compiled.get(address.href);
   if (known) return known;
   const made = compile(address).catch((error) => {
@@ -31,9 +32,21 @@ export function engineModule(compile) {
   return made;
 }
 
-/** Returns the address of the module that this browser runs fastest. */
-const fastestModule = () =>
+/**
+ * Returns the address of the module that this browser runs fastest.
+ * @param {boolean} hasThreads
+ */
+function addressFor(hasThreads) {
   // Bundlers look for this form.
-  WebAssembly.validate(WITH_SIMD)
-    ? new URL("../wasm/larq_engine.wasm", import.meta.url)
-    : new URL("../wasm/larq_engine_plain.wasm", import.meta.url);
+  if (WebAssembly.validate(WITH_SIMD)) {
+    return hasThreads
+      ? new URL("../wasm/larq_engine_threads.wasm", import.meta.url)
+      : new URL("../wasm/larq_engine.wasm", import.meta.url);
+  }
+  if (hasThreads) {
+    throw new Error(
+      "threads: expected 1 in a browser whose WebAssembly has no SIMD, got more; leave it at 1",
+    );
+  }
+  return new URL("../wasm/larq_engine_plain.wasm", import.meta.url);
+}

@@ -1,30 +1,10 @@
 /** Does for the package what Node does in its own way. */
 
 import { readFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { Worker } from "node:worker_threads";
 
 import { download } from "./download.js";
-
-/**
- * Starts a worker.
- * @returns {import("./runners.js").Thread}
- */
-export function startThread() {
-  // The flags of the program, such as one that says what its text is, are not for the worker.
-  const worker = new Worker(new URL("./worker_node.js", import.meta.url), { execArgv: [] });
-  return {
-    post: (message, transfer) => worker.postMessage(message, transfer),
-    onMessage: (handle) => worker.on("message", handle),
-    onFailure(handle) {
-      worker.on("error", (/** @type {any} */ error) => handle(error.message));
-      worker.on("exit", (status) => handle(`status ${status}`));
-    },
-    end: () => worker.terminate(),
-    // A program ends although it leaves a model open, but not while it waits for a result.
-    keepAlive: (isBusy) => (isBusy ? worker.ref() : worker.unref()),
-  };
-}
 
 /** @param {URL} address */
 export async function compile(address) {
@@ -45,3 +25,8 @@ export async function readModel(place, signal, onProgress) {
   onProgress?.({ loaded: bytes.length, total: bytes.length });
   return bytes;
 }
+
+/** Returns how many threads can run at once. */
+export const cores = availableParallelism;
+
+export { startHelper, startModel } from "./node_workers.js";

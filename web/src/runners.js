@@ -83,11 +83,18 @@ export class WorkerRunner {
 
 /** Runs a model in the thread of the caller. */
 export class LocalRunner {
-  #server = new Server();
+  #startHelper;
+  #server;
   /** @type {Promise<any>} */
   #last = Promise.resolve();
   /** @type {Error | undefined} */
   #closed;
+
+  /** @param {() => Thread} startHelper */
+  constructor(startHelper) {
+    this.#startHelper = startHelper;
+    this.#server = new Server(startHelper);
+  }
 
   /**
    * @param {string} action
@@ -109,7 +116,8 @@ export class LocalRunner {
   close(reason) {
     this.#closed = reason;
     this.#last = this.#last.then(() => {
-      this.#server = new Server();
+      this.#server.end();
+      this.#server = new Server(this.#startHelper);
     });
   }
 }

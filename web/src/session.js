@@ -43,10 +43,16 @@ export class Session {
       first.allocate();
       return new Session(first, opening.signature);
     } catch (error) {
+      first.end();
       if (error instanceof Trap) throw error;
       const larger = await openLarger(first.inputs(), opening);
       if (!larger) throw error;
-      return new Session(larger, opening.signature);
+      try {
+        return new Session(larger, opening.signature);
+      } catch (failure) {
+        larger.end();
+        throw failure;
+      }
     }
   }
 
@@ -66,6 +72,11 @@ export class Session {
     this.outputs = describe(this.#outputs, this.#names?.outputs);
     this.#sizes = this.inputs.map(({ sizes }) => sizes);
     this.#isFlexible = this.inputs.every(({ info }) => info.shape[0] === -1);
+  }
+
+  /** Ends the model's threads. */
+  end() {
+    this.#engine.end();
   }
 
   /**
@@ -243,6 +254,7 @@ async function openLarger(inputs, opening) {
       engine.allocate();
       return engine;
     } catch (error) {
+      engine.end();
       if (error instanceof Trap) throw error;
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Answers what the module asks of the system, which is a clock and little else. The engine
- * opens no files, and messages come back as text.
+ * Answers what the module asks of the system, which is a clock, sleep for threads and little else.
+ * The engine opens no files, and messages come back as text.
  */
 
 const SUCCESS = 0;
@@ -9,12 +9,35 @@ const BAD_FILE = 8;
 /**
  * Returns the imports of an instance.
  * @param {() => WebAssembly.Memory} memory Returns the instance's memory, once it exists.
+ * @param {number} threads
+ * @param {WebAssembly.Memory} [shared] The memory of an instance with threads.
  */
-export function systemOf(memory) {
+export function systemOf(memory, threads, shared) {
   const view = () => new DataView(memory().buffer);
   const refuse = () => BAD_FILE;
   return {
-    env: { emscripten_notify_memory_growth() {} },
+    env: {
+      ...(shared && { memory: shared }),
+      emscripten_notify_memory_growth() {},
+      // The C library for threads asks for these; it starts no threads by itself.
+      __emscripten_init_main_thread_js() {},
+      emscripten_check_blocking_allowed() {},
+      emscripten_num_logical_cores: () => threads,
+      emscripten_unwind_to_js_event_loop() {
+        throw new Error("the engine left a thread");
+      },
+    },
+    // Only threads sleep, and wake others.
+    larq_engine: {
+      /** @param {number} address @param {number} old @param {number} milliseconds */
+      sleep(address, old, milliseconds) {
+        Atomics.wait(new Int32Array(memory().buffer), address >>> 2, old, milliseconds);
+      },
+      /** @param {number} address */
+      wake(address) {
+        Atomics.notify(new Int32Array(memory().buffer), address >>> 2);
+      },
+    },
     wasi_snapshot_preview1: {
       /** @param {number} _clock @param {bigint} _precision @param {number} time */
       clock_time_get(_clock, _precision, time) {

@@ -16,6 +16,12 @@ const TYPES = {
 export const STRICT =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; worker-src 'self'";
 
+/** What makes a page cross-origin isolated, so that its workers may share memory. */
+export const ISOLATED = {
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Embedder-Policy": "require-corp",
+};
+
 /**
  * Serves folders, by the first part of the address's path.
  * @param {Record<string, string>} folders

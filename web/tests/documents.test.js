@@ -17,7 +17,7 @@ import test, { after, before } from "node:test";
 import { fileURLToPath } from "node:url";
 
 import { caseOf, FOLDER } from "./cases.js";
-import { launch, open, serve } from "./chromium.js";
+import { ISOLATED, launch, open, serve } from "./chromium.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const DOCUMENTS = [join(ROOT, "README.md"), join(ROOT, "..", "docs", "browser.md")];
@@ -57,7 +57,7 @@ for (const { code, title } of blocks("js")) {
     writeFileSync(join(folder, "example.js"), `${code}\nglobalThis.isDone = true;\n`);
     const names = ["page.html", "example.js", ...Object.keys(files)];
     const folders = Object.fromEntries(names.map((name) => [name, join(folder, name)]));
-    const server = await serve({ web: ROOT, ...folders });
+    const server = await serve({ web: ROOT, ...folders }, ISOLATED);
     const { page, complaints } = await open(browser, `${server.origin}/page.html`);
     const failed = new Promise((_, reject) => page.on("pageerror", reject));
     await Promise.race([failed, page.waitForFunction(() => globalThis.isDone)]);

@@ -95,7 +95,7 @@ test("a trap closes the model", async (context) => {
 const loadIn = (script) =>
   loader({
     ...system,
-    startThread() {
+    startModel() {
       const worker = new Worker(script, { eval: true });
       return {
         post: (message, transfer) => worker.postMessage(message, transfer),
@@ -133,8 +133,8 @@ test("a worker that ends while nobody waits closes the model", async () => {
   let end;
   const ending = loader({
     ...system,
-    startThread() {
-      const thread = system.startThread();
+    startModel() {
+      const thread = system.startModel();
       end = () => new Promise((resolve) => (thread.onFailure(resolve), thread.end()));
       return thread;
     },

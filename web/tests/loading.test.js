@@ -115,7 +115,7 @@ test("what cannot be loaded says so", async () => {
   }
   await assert.rejects(load(content, { thread: 2 }), {
     message:
-      "load: expected options out of worker, signature, onProgress, signal, got thread; " +
+      "load: expected options out of threads, worker, signature, onProgress, signal, got thread; " +
       "correct the names",
   });
   for (const [signature, kind] of [

@@ -37,7 +37,7 @@ test("the package holds what it needs and nothing else", () => {
     "index.d.ts",
     "package.json",
     ...readdirSync(join(ROOT, "src")).map((name) => `src/${name}`),
-    ...["", "_plain"].map((kind) => `wasm/larq_engine${kind}.wasm`),
+    ...["", "_plain", "_threads"].map((kind) => `wasm/larq_engine${kind}.wasm`),
   ];
   assert.deepEqual(files.map(({ path }) => path).sort(), expected.sort());
 });
@@ -80,7 +80,7 @@ const vite = { root: project, logLevel: "error", configFile: false };
 test("Vite bundles it, and the page computes under a strict policy", async () => {
   await build({ ...vite, build: { assetsInlineLimit: 0 } });
   const built = readdirSync(join(project, "dist", "assets"));
-  assert.equal(built.filter((name) => name.endsWith(".wasm")).length, 2, built.join());
+  assert.equal(built.filter((name) => name.endsWith(".wasm")).length, 3, built.join());
   cpSync(
     join(process.env.LARQ_ENGINE_WEB_CASES, caseOf("open batch").model),
     join(project, "dist", "model.tflite"),

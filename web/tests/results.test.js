@@ -3,8 +3,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { load } from "../src/node.js";
+import { loader } from "../src/loading.js";
+import * as system from "../src/node_system.js";
 import { bytesOf, casesOf, dataOf, MODELS } from "./cases.js";
+
+const load = loader({ ...system, cores: () => 3 });
 
 const bytes = ({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength);
 
@@ -27,6 +30,7 @@ async function compare(row, model) {
 const ways = [
   { title: "here", options: { worker: false }, groups: MODELS },
   { title: "in a worker", options: {}, groups: ["interop", "interfaces"] },
+  { title: "in three threads", options: { threads: 3 }, groups: MODELS },
   { title: "without SIMD", options: { worker: false }, groups: MODELS, validate: () => false },
 ];
 for (const { title, options, groups, validate = WebAssembly.validate } of ways) {

@@ -2,4 +2,5 @@
 
 import { opener } from "./larq_engine_package.js";
 
-export const start = async () => opener({});
+/** @param {number} threads */
+export const start = async (threads) => opener({ threads });
