@@ -1,3 +1,4 @@
+/// <reference lib="dom" />
 /** Runs binarized neural networks, and other TensorFlow Lite models, in browsers and Node. */
 
 /** The type of a tensor's elements, as NumPy names it. */
@@ -135,6 +136,13 @@ export type ImageSource =
   | OffscreenCanvas
   | VideoFrame;
 
+/** The arrays that `imageTensor` makes, by their type. */
+export interface ImageTensors {
+  float32: Float32Array;
+  uint8: Uint8Array;
+  int8: Int8Array;
+}
+
 export interface ImageOptions {
   /** The size of the tensor in pixels; the source's own by default. */
   width?: number;
@@ -148,7 +156,7 @@ export interface ImageOptions {
   /** Divides the difference: one number, or one for each channel; 1 by default. */
   std?: number | readonly number[];
   /** The type of the tensor; float32 by default. */
-  dtype?: "float32" | "uint8" | "int8";
+  dtype?: keyof ImageTensors;
   /**
    * How an image of another form is fitted: "cover" (the default) cuts off what stands out,
    * "contain" adds black, "fill" stretches it.
@@ -157,12 +165,7 @@ export interface ImageOptions {
 }
 
 /** Returns an image's pixels, line by line, with their channels together, as models read them. */
-export function imageTensor(
+export function imageTensor<Kind extends keyof ImageTensors = "float32">(
   source: ImageSource,
-  options: ImageOptions & { dtype: "uint8" },
-): Uint8Array;
-export function imageTensor(
-  source: ImageSource,
-  options: ImageOptions & { dtype: "int8" },
-): Int8Array;
-export function imageTensor(source: ImageSource, options?: ImageOptions): Float32Array;
+  options?: ImageOptions & { dtype?: Kind },
+): ImageTensors[Kind];

@@ -9,7 +9,10 @@
  * int8.
  */
 
+import { checkOptions } from "./options.js";
+
 const LUMA = [0.299, 0.587, 0.114];
+const OPTIONS = ["width", "height", "channels", "range", "mean", "std", "dtype", "fit"];
 const WHOLE = { uint8: [Uint8Array, 0, 255], int8: [Int8Array, -128, 127] };
 
 /**
@@ -18,6 +21,7 @@ const WHOLE = { uint8: [Uint8Array, 0, 255], int8: [Int8Array, -128, 127] };
  * @param {import("../index.d.ts").ImageOptions} [options]
  */
 export function imageTensor(source, options = {}) {
+  checkOptions("imageTensor", options, OPTIONS);
   const { channels = 3, dtype = "float32" } = options;
   const own = sizeOf(source);
   const width = checkSize("width", options.width ?? own.width);

@@ -2,6 +2,7 @@
 
 import { Model } from "./model.js";
 import { engineModule } from "./module_choice.js";
+import { checkOptions } from "./options.js";
 import { LocalRunner, WorkerRunner } from "./runners.js";
 
 /**
@@ -34,8 +35,9 @@ export function loader(system) {
    * @param {Options} [options]
    */
   return async function load(model, options = {}) {
+    checkOptions("load", options, OPTIONS);
     const { threads: asked = 1, worker = true, signature, onProgress, signal } = options;
-    checkOptions(options);
+    checkSignature(signature);
     const threads = countThreads(asked, worker, system.cores());
     signal?.throwIfAborted();
     const name = isAddress(model) ? `model '${model}'` : "model";
@@ -61,17 +63,10 @@ export function loader(system) {
   };
 }
 
-/** @param {Options} options */
-function checkOptions(options) {
-  const { signature } = options;
-  const known = ["threads", "worker", "signature", "onProgress", "signal"];
-  const unknown = Object.keys(options).filter((option) => !known.includes(option));
-  if (unknown.length) {
-    throw new Error(
-      `load: expected options out of ${known.join(", ")}, got ${unknown.join(", ")}; correct the ` +
-        "names",
-    );
-  }
+const OPTIONS = ["threads", "worker", "signature", "onProgress", "signal"];
+
+/** @param {string | undefined} signature */
+function checkSignature(signature) {
   if (signature !== undefined && typeof signature !== "string") {
     throw new TypeError(
       `signature: expected a string, got ${typeof signature}; leave it out for the main graph`,

@@ -1,6 +1,7 @@
 /** A model as users see it. */
 
 import { parseData, parseShapes } from "./arguments.js";
+import { checkOptions } from "./options.js";
 import { FatalError } from "./runners.js";
 
 /** @typedef {import("./tensors.js").Description} Description */
@@ -66,8 +67,10 @@ export class Model {
    * Times the model's operators.
    * @param {{ inputs?: unknown, runs?: number }} [options]
    */
-  async profile({ inputs, runs = 10 } = {}) {
+  async profile(options = {}) {
     this.#checkOpen("profile");
+    checkOptions("profile", options, ["inputs", "runs"]);
+    const { inputs, runs = 10 } = options;
     if (!Number.isInteger(runs) || runs < 1) {
       throw new Error(`runs: expected a positive integer, got ${runs}`);
     }

@@ -210,4 +210,10 @@ test("a profile has a row for each step", async () => {
   await assert.rejects(model.profile({ runs: 0 }), {
     message: "runs: expected a positive integer, got 0",
   });
+  await assert.rejects(model.profile({ run: 3 }), {
+    message: "profile: expected options out of inputs, runs, got run; correct the names",
+  });
+  await assert.rejects(model.profile(null), {
+    message: "profile: expected an object of options, got null",
+  });
 });

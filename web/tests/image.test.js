@@ -188,3 +188,9 @@ test("an image of another form is cut, framed or stretched", async () => {
   ]);
   await page.close();
 });
+
+test("a misspelt option is refused", () => {
+  assert.throws(() => imageTensor({ width: 1, height: 1, data: [] }, { dype: "int8" }), {
+    message: /^imageTensor: expected options out of width, height, .*, got dype; correct/,
+  });
+});

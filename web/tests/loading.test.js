@@ -23,6 +23,9 @@ let release;
 before(async () => {
   server = createServer((request, response) => {
     if (request.url === "/missing") return response.writeHead(404).end();
+    if (request.url === "/unknown") {
+      return response.writeHead(200, { "Content-Type": "text/html" }).end("<!doctype html>");
+    }
     const told = request.url !== "/without-length";
     response.writeHead(200, told ? { "Content-Length": content.length } : {});
     response.write(content.subarray(0, 100));
@@ -95,6 +98,11 @@ test("what cannot be loaded says so", async () => {
     message:
       `model '${address("missing")}': expected the server to send the file, got status 404 Not ` +
       "Found; check the address",
+  });
+  await assert.rejects(load(address("unknown")), {
+    message:
+      `model '${address("unknown")}': expected the server to send the file, got a web page, which ` +
+      "some servers send for an address that they do not know; check the address",
   });
   const missing = join(folder, "missing.tflite");
   await assert.rejects(load(missing), {

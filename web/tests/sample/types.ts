@@ -24,8 +24,10 @@ const floats: Float32Array = imageTensor(document.createElement("video"), {
   mean: [0.5, 0.5, 0.5],
   fit: "contain",
 });
+const kind = Math.random() < 0.5 ? "uint8" : "float32";
+const either: Uint8Array | Float32Array = imageTensor(new ImageData(1, 1), { dtype: kind });
 model.close();
-console.log(named, ms, bytes, floats);
+console.log(named, ms, bytes, floats, either);
 
 // @ts-expect-error A misspelt option is an error.
 await load("model.tflite", { workers: false });
