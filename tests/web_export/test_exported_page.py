@@ -290,6 +290,8 @@ def test_numbers_get_pythons_answer(browser, tmp_path, file):
         _give(browser, "1 2")
         said = browser.wait_for("document.querySelector('.said:not(.answer)')?.textContent")
         assert said.endswith(f": expected {sample.size} numbers, got 2")
+        assert browser.evaluate("document.querySelectorAll('.best li').length") == 0
+        assert browser.evaluate("document.querySelector('details').hidden")
         assert browser.complaints() == []
 
 

@@ -25,7 +25,7 @@ export class Answers {
   }
 
   /**
-   * Shows a text.
+   * Shows a text. One that is no answer takes the place of the last answer.
    * @param {string} text
    * @param {boolean} [isAnswer] Tells an answer, which is large, from other texts such as errors.
    */
@@ -33,6 +33,9 @@ export class Answers {
     this.#said.classList.toggle("answer", isAnswer);
     // A live region that is set to the text that it has would be read again.
     if (this.#said.textContent !== text) this.#said.textContent = text;
+    if (isAnswer) return;
+    this.#best.replaceChildren();
+    this.#all.hidden = true;
   }
 
   /**
