@@ -1,6 +1,7 @@
 """`larq-engine export-web` writes a .tflite file as a page that runs it in a browser."""
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,17 @@ def _run(arguments: argparse.Namespace) -> None:
             f"asks for {exported.input_kind}"
         )
     )
+    for guess in _guesses(arguments, exported.input_kind):
+        print(f"guessed: {guess}")
     print(printable(f"to see it: python -m http.server --directory {output}"))
+
+
+def _guesses(arguments: argparse.Namespace, kind: str) -> Iterator[str]:
+    """Yields what no option said and no file tells; a wrong guess makes wrong answers."""
+    if kind == "image" and arguments.mean is None and arguments.std is None:
+        yield "pixels of 0 to 255 become -1 to 1; --mean and --std make others of them"
+    if kind == "sound" and arguments.rate is None:
+        yield "16000 samples a second; --rate sets another number"
 
 
 def _read_numbers(text: str) -> list[float]:

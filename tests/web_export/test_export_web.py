@@ -192,6 +192,24 @@ def test_labels_are_one_for_each_number(engine, tmp_path, capsys):
     ]
 
 
+@pytest.mark.parametrize(
+    ("shape", "options", "guess"),
+    [
+        ((1, 8, 8, 3), [], "guessed: pixels of 0 to 255 become -1 to 1; --mean and --std make"),
+        ((1, 8, 8, 3), ["--std", "255"], None),
+        ((1, 4000), [], "guessed: 16000 samples a second; --rate sets"),
+        ((1, 4000), ["--rate", "8000"], None),
+        ((1, 3), [], None),
+    ],
+)
+def test_the_command_says_what_it_guessed(engine, tmp_path, capsys, shape, options, guess):
+    (tmp_path / "net.tflite").write_bytes(_model(shape))
+    arguments = [str(tmp_path / "net.tflite"), "-o", str(tmp_path / "net"), *options]
+    assert main(["export-web", *arguments]) == 0
+    said = capsys.readouterr().out
+    assert guess in said if guess else "guessed" not in said
+
+
 @pytest.mark.parametrize("is_first", [True, False])
 def test_numbers_of_the_command_stand_before_and_after_the_model(engine, tmp_path, is_first):
     (tmp_path / "net.tflite").write_bytes(_model((1, 8, 8, 3)))
