@@ -10,6 +10,7 @@ cd "$(dirname "$0")/.."
 copy() { install -m 644 "bazel-bin/web/$1.wasm" "web/wasm/$2.wasm"; }
 
 mkdir -p web/wasm
+rm -f web/wasm/*.wasm # old ones and new ones do not belong together
 tools/run_bazel.sh build --config=wasm "$@" //web:larq_engine.wasm //web:larq_engine_threads.wasm
 copy larq_engine larq_engine
 copy larq_engine_threads larq_engine_threads

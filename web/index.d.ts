@@ -78,8 +78,8 @@ export interface Progress {
 
 export interface LoadOptions {
   /**
-   * The number of threads that compute; 1 by default, and no more than the device has cores. Pages
-   * must be cross-origin isolated for more than one.
+   * The number of threads that compute; 1 by default, and no more than the device has cores. More
+   * than one need SIMD, a page that is cross-origin isolated, and there a worker.
    */
   threads?: number;
   /**
@@ -114,8 +114,8 @@ export interface Model {
   /** Times the operators: means of `runs` runs (10) on these inputs, or on zeros. */
   profile(options?: { inputs?: Inputs; runs?: number }): Promise<ProfileRow[]>;
   /**
-   * Rejects calls that wait for a result, and frees the memory: at once if the model has a worker,
-   * else when the garbage collector runs.
+   * Rejects calls that wait for a result, and frees the memory: when the model's worker has ended,
+   * or without one when the garbage collector runs.
    */
   close(): void;
 }

@@ -81,8 +81,10 @@ def _run(arguments: argparse.Namespace) -> None:
 
 def _guesses(arguments: argparse.Namespace, kind: str) -> Iterator[str]:
     """Yields what no option said and no file tells; a wrong guess makes wrong answers."""
-    if kind == "image" and arguments.mean is None and arguments.std is None:
-        yield "pixels of 0 to 255 become -1 to 1; --mean and --std make others of them"
+    if kind == "image" and arguments.mean is None:
+        yield "127.5 is subtracted from pixels of 0 to 255; --mean sets another number"
+    if kind == "image" and arguments.std is None:
+        yield "then they are divided by 127.5; --std sets another number"
     if kind == "sound" and arguments.rate is None:
         yield "16000 samples a second; --rate sets another number"
 

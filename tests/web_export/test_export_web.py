@@ -193,21 +193,24 @@ def test_labels_are_one_for_each_number(engine, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("shape", "options", "guess"),
+    ("shape", "options", "guesses"),
     [
-        ((1, 8, 8, 3), [], "guessed: pixels of 0 to 255 become -1 to 1; --mean and --std make"),
-        ((1, 8, 8, 3), ["--std", "255"], None),
-        ((1, 4000), [], "guessed: 16000 samples a second; --rate sets"),
-        ((1, 4000), ["--rate", "8000"], None),
-        ((1, 3), [], None),
+        ((1, 8, 8, 3), [], ["127.5 is subtracted", "then they are divided by 127.5"]),
+        ((1, 8, 8, 3), ["--std", "255"], ["127.5 is subtracted"]),
+        ((1, 8, 8, 3), ["--mean", "0"], ["then they are divided by 127.5"]),
+        ((1, 8, 8, 3), ["--mean", "0", "--std", "255"], []),
+        ((1, 4000), [], ["16000 samples a second"]),
+        ((1, 4000), ["--rate", "8000"], []),
+        ((1, 3), [], []),
     ],
 )
-def test_the_command_says_what_it_guessed(engine, tmp_path, capsys, shape, options, guess):
+def test_the_command_says_what_it_guessed(engine, tmp_path, capsys, shape, options, guesses):
     (tmp_path / "net.tflite").write_bytes(_model(shape))
     arguments = [str(tmp_path / "net.tflite"), "-o", str(tmp_path / "net"), *options]
     assert main(["export-web", *arguments]) == 0
     said = capsys.readouterr().out
-    assert guess in said if guess else "guessed" not in said
+    assert said.count("guessed: ") == len(guesses)
+    assert all(f"guessed: {guess}" in said for guess in guesses)
 
 
 @pytest.mark.parametrize("is_first", [True, False])

@@ -1,5 +1,6 @@
 /** Does for the package what browsers do in their own way. */
 
+import { startHelper, threadOf } from "./browser_workers.js";
 import { download, request } from "./download.js";
 
 /**
@@ -17,7 +18,15 @@ export async function compile(address) {
 }
 
 /** Returns how many threads can run at once. */
-export const cores = () => navigator.hardwareConcurrency;
+export const cores = () => navigator.hardwareConcurrency || 1; // some browsers do not tell
 
-export { startHelper, startModel } from "./browser_workers.js";
+/** Tells whether this thread may wait for others. */
+export const mayWait = () => !("document" in globalThis);
+
+/** Starts a worker that computes a model. */
+export const startModel = () =>
+  // Bundlers look for this form.
+  threadOf(new Worker(new URL("./worker.js", import.meta.url), { type: "module" }));
+
+export { startHelper };
 export { download as readModel };

@@ -20,12 +20,6 @@ export async function request(address, signal) {
         `${response.statusText}; check the address`,
     );
   }
-  if (response.headers.get("Content-Type")?.startsWith("text/html")) {
-    throw new Error(
-      "expected the server to send the file, got a web page, which some servers send for an " +
-        "address that they do not know; check the address",
-    );
-  }
   return response;
 }
 

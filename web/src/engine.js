@@ -53,6 +53,8 @@ export class Engine {
   #storage;
   /** @type {import("./runners.js").Thread[]} */
   #helpers = [];
+  /** @type {string | undefined} Why a thread has ended. */
+  #failure;
   #model = 0;
   #error = 0;
   #struct = 0;
@@ -63,7 +65,8 @@ export class Engine {
    */
   static async open({ module, content, signature, threads, startHelper }) {
     const engine = new Engine();
-    const shared = threads > 1 ? sharedMemory() : undefined;
+    const isShared = WebAssembly.Module.imports(module).some(({ kind }) => kind === "memory");
+    const shared = isShared ? sharedMemory() : undefined;
     const { exports } = await WebAssembly.instantiate(
       module,
       systemOf(() => engine.#storage, threads, shared),
@@ -74,9 +77,10 @@ export class Engine {
     engine.#error = engine.#take(ERROR_BYTES, "errors");
     engine.#struct = engine.#take(4 * FIELDS.length, "a tensor's description");
     try {
-      if (shared) {
+      if (shared && threads > 1) {
+        const onEnd = (/** @type {string} */ reason) => (engine.#failure ??= reason);
         const take = engine.#take.bind(engine);
-        const instance = { module, memory: shared, functions: exports, take };
+        const instance = { module, memory: shared, functions: exports, take, onEnd };
         await startThreads(threads - 1, () => engine.#own(startHelper()), instance);
       }
       engine.#open(content, signature, { num_threads: `${threads}` });
@@ -207,6 +211,7 @@ export class Engine {
    * @param {...number} args
    */
   #call(name, ...args) {
+    if (this.#failure) throw new Trap(new Error(`a thread ended: ${this.#failure}`));
     try {
       return this.#functions[name](...args);
     } catch (error) {

@@ -10,6 +10,7 @@ import { LocalRunner, WorkerRunner } from "./runners.js";
  * @property {() => import("./runners.js").Thread} startModel
  * @property {() => import("./runners.js").Thread} startHelper
  * @property {() => number} cores
+ * @property {() => boolean} mayWait
  * @property {(address: URL) => Promise<WebAssembly.Module>} compile
  * @property {(place: string | URL, signal: AbortSignal | undefined,
  *   onProgress: ((progress: import("./download.js").Progress) => void) | undefined) =>
@@ -38,7 +39,7 @@ export function loader(system) {
     checkOptions("load", options, OPTIONS);
     const { threads: asked = 1, worker = true, signature, onProgress, signal } = options;
     checkSignature(signature);
-    const threads = countThreads(asked, worker, system.cores());
+    const threads = countThreads(asked, system.cores(), worker || system.mayWait());
     signal?.throwIfAborted();
     const name = isAddress(model) ? `model '${model}'` : "model";
     // The module comes while the model does, and its failure is told once, below.
@@ -47,6 +48,7 @@ export function loader(system) {
     const content = isAddress(model)
       ? await named(name, signal, system.readModel(model, signal, onProgress))
       : copyOf(model);
+    if (isAddress(model)) checkIsNoPage(name, content);
     const module = await unlessAborted(compiling, signal);
     const runner = worker
       ? new WorkerRunner(system.startModel())
@@ -79,10 +81,10 @@ const MOST_THREADS = 64;
 /**
  * Returns how many threads shall compute.
  * @param {number} threads
- * @param {boolean} worker
  * @param {number} cores
+ * @param {boolean} mayWait Tells whether the thread that runs the model may wait for others.
  */
-function countThreads(threads, worker, cores) {
+function countThreads(threads, cores, mayWait) {
   if (!Number.isInteger(threads) || threads < 1 || threads > MOST_THREADS) {
     throw new Error(`threads: expected 1 to ${MOST_THREADS}, got ${threads}`);
   }
@@ -90,11 +92,11 @@ function countThreads(threads, worker, cores) {
   if (threads > 1 && globalThis.crossOriginIsolated === false) {
     throw new Error(
       `threads: expected 1 on a page that is not cross-origin isolated, got ${threads}; serve the ` +
-        "page with the headers Cross-Origin-Opener-Policy: same-origin and " +
+        "page and its scripts with the headers Cross-Origin-Opener-Policy: same-origin and " +
         "Cross-Origin-Embedder-Policy: require-corp",
     );
   }
-  if (threads > 1 && !worker && "document" in globalThis) {
+  if (threads > 1 && !mayWait) {
     throw new Error(
       `threads: expected 1 with worker: false, got ${threads}: a page's own thread may not wait ` +
         "for others; leave worker at true",
@@ -102,6 +104,20 @@ function countThreads(threads, worker, cores) {
   }
   // Others would only wait for each other.
   return Math.min(threads, cores);
+}
+
+/**
+ * Refuses a web page, which some servers send for an address that they do not know.
+ * @param {string} name
+ * @param {Uint8Array} content
+ */
+function checkIsNoPage(name, content) {
+  const text = new TextDecoder().decode(content.subarray(0, 100));
+  if (!/^\s*<(!doctype|html)/i.test(text)) return;
+  throw new Error(
+    `${name}: expected a .tflite file, got a web page, which some servers send for an address ` +
+      "that they do not know; check the address",
+  );
 }
 
 /**

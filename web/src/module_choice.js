@@ -44,9 +44,7 @@ function addressFor(hasThreads) {
       : new URL("../wasm/larq_engine.wasm", import.meta.url);
   }
   if (hasThreads) {
-    throw new Error(
-      "threads: expected 1 in a browser whose WebAssembly has no SIMD, got more; leave it at 1",
-    );
+    throw new Error("threads: expected 1 where WebAssembly has no SIMD, got more; leave it at 1");
   }
   return new URL("../wasm/larq_engine_plain.wasm", import.meta.url);
 }

@@ -29,4 +29,7 @@ export async function readModel(place, signal, onProgress) {
 /** Returns how many threads can run at once. */
 export const cores = availableParallelism;
 
+/** Tells whether this thread may wait for others. */
+export const mayWait = () => true;
+
 export { startHelper, startModel } from "./node_workers.js";

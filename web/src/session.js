@@ -243,22 +243,41 @@ export class Session {
 async function openLarger(inputs, opening) {
   const isOpen = inputs.map(({ openDims }) => openDims.slice(1).includes(-1));
   if (!isOpen.includes(true)) return undefined;
-  for (let size = 2; size <= 1 << DOUBLINGS; size *= 2) {
-    const engine = await Engine.open(opening);
-    try {
+  const openAt = (/** @type {number} */ size, /** @type {number} */ threads) =>
+    openWith({ ...opening, threads }, (engine) => {
       inputs.forEach(({ openDims }, input) => {
         if (!isOpen[input]) return;
         const sizes = openDims.map((open, axis) => (open !== -1 ? open : axis ? size : 1));
         engine.resize(input, sizes);
       });
       engine.allocate();
-      return engine;
-    } catch (error) {
-      engine.end();
-      if (error instanceof Trap) throw error;
-    }
+    });
+  for (let size = 2; size <= 1 << DOUBLINGS; size *= 2) {
+    // Threads start once, for the size that the model takes.
+    const engine = await openAt(size, 1);
+    if (!engine) continue;
+    if (opening.threads === 1) return engine;
+    engine.end();
+    return openAt(size, opening.threads);
   }
   return undefined;
+}
+
+/**
+ * Opens a model and prepares it; returns undefined if that is refused.
+ * @param {import("./engine.js").Opening} opening
+ * @param {(engine: Engine) => void} prepare
+ */
+async function openWith(opening, prepare) {
+  const engine = await Engine.open(opening);
+  try {
+    prepare(engine);
+    return engine;
+  } catch (error) {
+    engine.end();
+    if (error instanceof Trap) throw error;
+    return undefined;
+  }
 }
 
 /**

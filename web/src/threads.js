@@ -4,12 +4,26 @@
 const FIRST_PAGES = 256;
 const MOST_PAGES = 32768;
 
+/** Safari on phones refuses to share as many; a model that needs fewer runs with fewer. */
+const LEAST_MOST_PAGES = 4096;
+
 const STACK_BYTES = 1 << 20;
 const STACK_ALIGNMENT = 16;
 
-/** Returns memory that workers can share. */
-export const sharedMemory = () =>
-  new WebAssembly.Memory({ initial: FIRST_PAGES, maximum: MOST_PAGES, shared: true });
+/** Returns memory that workers can share, which may grow as far as the browser lets it. */
+export function sharedMemory() {
+  for (let maximum = MOST_PAGES; maximum >= LEAST_MOST_PAGES; maximum /= 2) {
+    try {
+      return new WebAssembly.Memory({ initial: FIRST_PAGES, maximum, shared: true });
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+    }
+  }
+  throw new Error(
+    "threads: expected memory that they can share, got none from the browser; close other models " +
+      "and pages, or leave threads at 1",
+  );
+}
 
 /**
  * Starts workers as threads of an instance beside the caller's, and returns when all of them are
@@ -21,8 +35,9 @@ export const sharedMemory = () =>
  * @param {WebAssembly.Memory} instance.memory
  * @param {any} instance.functions
  * @param {(size: number, what: string) => number} instance.take Takes memory.
+ * @param {(reason: string) => void} instance.onEnd Hears why a thread that was ready has ended.
  */
-export async function startThreads(count, startHelper, { module, memory, functions, take }) {
+export async function startThreads(count, startHelper, { module, memory, functions, take, onEnd }) {
   const takeVariables = () => {
     const alignment = functions.__tls_align.value;
     const place = take(functions.__tls_size.value + alignment, "a thread's variables");
@@ -45,6 +60,7 @@ export async function startThreads(count, startHelper, { module, memory, functio
       helper.onFailure(fail);
       helper.post(message, []);
     });
+    helper.onFailure(onEnd);
     // It does not keep a program alive whose model nobody uses.
     helper.keepAlive(false);
   };

@@ -4,7 +4,6 @@
  */
 
 const SUCCESS = 0;
-const BAD_FILE = 8;
 
 /**
  * Returns the imports of an instance.
@@ -14,18 +13,13 @@ const BAD_FILE = 8;
  */
 export function systemOf(memory, threads, shared) {
   const view = () => new DataView(memory().buffer);
-  const refuse = () => BAD_FILE;
   return {
     env: {
       ...(shared && { memory: shared }),
       emscripten_notify_memory_growth() {},
       // The C library for threads asks for these; it starts no threads by itself.
       __emscripten_init_main_thread_js() {},
-      emscripten_check_blocking_allowed() {},
       emscripten_num_logical_cores: () => threads,
-      emscripten_unwind_to_js_event_loop() {
-        throw new Error("the engine left a thread");
-      },
     },
     // Only threads sleep, and wake others.
     larq_engine: {
@@ -55,10 +49,6 @@ export function systemOf(memory, threads, shared) {
         return SUCCESS;
       },
       environ_get: () => SUCCESS,
-      fd_close: refuse,
-      fd_read: refuse,
-      fd_seek: refuse,
-      fd_write: refuse,
     },
   };
 }

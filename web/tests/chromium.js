@@ -26,8 +26,9 @@ export const ISOLATED = {
  * Serves folders, by the first part of the address's path.
  * @param {Record<string, string>} folders
  * @param {Record<string, string>} headers Headers of each answer.
+ * @param {Record<string, string>} headersOfFiles Headers of files, but not of the page at "/".
  */
-export async function serve(folders, headers = {}) {
+export async function serve(folders, headers = {}, headersOfFiles = headers) {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url, "http://127.0.0.1");
     const [, name, ...rest] = normalize(pathname).split("/");
@@ -38,7 +39,7 @@ export async function serve(folders, headers = {}) {
     }
     const path = join(folders[name] ?? "/nothing", ...rest);
     if (!existsSync(path) || !statSync(path).isFile()) return response.writeHead(404).end();
-    response.writeHead(200, { "Content-Type": TYPES[extname(path)] ?? "", ...headers });
+    response.writeHead(200, { "Content-Type": TYPES[extname(path)] ?? "", ...headersOfFiles });
     createReadStream(path).pipe(response);
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));

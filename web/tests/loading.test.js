@@ -24,7 +24,7 @@ before(async () => {
   server = createServer((request, response) => {
     if (request.url === "/missing") return response.writeHead(404).end();
     if (request.url === "/unknown") {
-      return response.writeHead(200, { "Content-Type": "text/html" }).end("<!doctype html>");
+      return response.writeHead(200).end("\n<!DOCTYPE html><title>Start</title>");
     }
     const told = request.url !== "/without-length";
     response.writeHead(200, told ? { "Content-Length": content.length } : {});
@@ -101,8 +101,8 @@ test("what cannot be loaded says so", async () => {
   });
   await assert.rejects(load(address("unknown")), {
     message:
-      `model '${address("unknown")}': expected the server to send the file, got a web page, which ` +
-      "some servers send for an address that they do not know; check the address",
+      `model '${address("unknown")}': expected a .tflite file, got a web page, which some servers ` +
+      "send for an address that they do not know; check the address",
   });
   const missing = join(folder, "missing.tflite");
   await assert.rejects(load(missing), {

@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { build, preview } from "vite";
 
 import { bytesOf, caseOf } from "./cases.js";
-import { launch, open, STRICT } from "./chromium.js";
+import { ISOLATED, launch, open, STRICT } from "./chromium.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const project = mkdtempSync(join(tmpdir(), "larq-engine-"));
@@ -48,7 +48,7 @@ test("it is not packed without the engine", () => {
   for (const name of files.map(({ path }) => path).filter((path) => !path.startsWith("wasm/"))) {
     cpSync(join(ROOT, name), join(folder, name));
   }
-  assert.throws(() => npm("pack", folder), /expected the engine in wasm, got none; run make web/);
+  assert.throws(() => npm("pack", folder), /expected the engine in wasm; run make web first/);
   rmSync(folder, { recursive: true });
 });
 
@@ -95,16 +95,23 @@ test("Vite bundles it, and the page computes under a strict policy", async () =>
     join(process.env.LARQ_ENGINE_WEB_CASES, caseOf("open batch").model),
     join(project, "dist", "model.tflite"),
   );
-  const headers = { "Content-Security-Policy": STRICT };
+  const headers = { "Content-Security-Policy": STRICT, ...ISOLATED };
   const server = await preview({ ...vite, preview: { host: "127.0.0.1", port: 0, headers } });
   const browser = await launch();
   try {
     const origin = `http://127.0.0.1:${server.httpServer.address().port}`;
     const { page, requests, complaints } = await open(browser, `${origin}/`);
-    for (const worker of [true, false]) {
-      const y = await page.evaluate((worker) => globalThis.run("/model.tflite", worker), worker);
-      assert.deepEqual(y, [2.5, -0.25]);
+    for (const options of [{}, { worker: false }, { threads: 2 }]) {
+      const run = (options) => {
+        Object.defineProperty(navigator, "hardwareConcurrency", { value: 2, configurable: true });
+        return globalThis.run("/model.tflite", options);
+      };
+      assert.deepEqual(await page.evaluate(run, options), [2.5, -0.25]);
     }
+    assert.ok(
+      requests.some((address) => /helper-\w+\.js$/.test(address)),
+      requests.join(),
+    );
     assert.deepEqual(
       complaints.filter((text) => !text.includes("favicon")),
       [],

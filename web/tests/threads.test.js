@@ -11,6 +11,8 @@ import { help } from "../src/help.js";
 import { loader } from "../src/loading.js";
 import { load } from "../src/node.js";
 import * as system from "../src/node_system.js";
+import { sharedMemory } from "../src/threads.js";
+import { systemOf } from "../src/wasi.js";
 import { bytesOf, caseOf, dataOf, FOLDER } from "./cases.js";
 import { ISOLATED, launch, open, serve, STRICT } from "./chromium.js";
 
@@ -39,8 +41,7 @@ test("a number of threads that makes no sense is refused", async () => {
 test("a browser without SIMD has no threads", async (context) => {
   context.mock.method(WebAssembly, "validate", () => false);
   await assert.rejects(load(content, { threads: 2 }), {
-    message:
-      "threads: expected 1 in a browser whose WebAssembly has no SIMD, got more; leave it at 1",
+    message: "threads: expected 1 where WebAssembly has no SIMD, got more; leave it at 1",
   });
 });
 
@@ -60,6 +61,58 @@ test("threads run again and again, and end with the model", async () => {
   const ended = helpers.map((helper) => new Promise((resolve) => helper.onFailure(resolve)));
   model.close();
   await Promise.all(ended);
+});
+
+test("a browser that does not tell its cores has one thread", async (context) => {
+  const { cores } = await import("../src/browser.js");
+  const before = Object.getOwnPropertyDescriptor(globalThis, "navigator");
+  context.after(() => {
+    if (before) Object.defineProperty(globalThis, "navigator", before);
+    else delete globalThis.navigator;
+  });
+  for (const [told, expected] of [
+    [undefined, 1],
+    [6, 6],
+  ]) {
+    const value = { hardwareConcurrency: told };
+    Object.defineProperty(globalThis, "navigator", { value, configurable: true });
+    assert.equal(cores(), expected);
+  }
+});
+
+test("memory is shared with a lower limit where the browser shares no more", (context) => {
+  const { Memory } = WebAssembly;
+  let most = 8192;
+  context.mock.method(WebAssembly, "Memory", function Memory_(limits) {
+    if (limits.maximum > most) throw new RangeError("Out of memory");
+    return new Memory(limits);
+  });
+  assert.ok(sharedMemory().buffer instanceof SharedArrayBuffer);
+  most = 1000;
+  assert.throws(() => sharedMemory(), { message: /^threads: expected memory that they can share/ });
+});
+
+test("threads start once for a model whose sizes are tried", async () => {
+  const { load, ended } = watch();
+  const { model: file, inputs } = caseOf("open image of no size");
+  const model = await load(bytesOf(file), { threads: 3, worker: false });
+  await model.predict(dataOf(inputs[0]));
+  model.close();
+  assert.ok(ended.length <= 4, `${ended.length}`); // for the sizes of the file, and for larger ones
+});
+
+test("the modules ask for what they are given, and for nothing else", async () => {
+  const wanted = new Set();
+  for (const kind of ["", "_plain", "_threads"]) {
+    const bytes = readFileSync(join(ROOT, "wasm", `larq_engine${kind}.wasm`));
+    const imports = WebAssembly.Module.imports(await WebAssembly.compile(bytes));
+    for (const { module, name } of imports) wanted.add(`${module}.${name}`);
+  }
+  const memory = sharedMemory();
+  const given = Object.entries(systemOf(() => memory, 2, memory)).flatMap(([module, functions]) =>
+    Object.keys(functions).map((name) => `${module}.${name}`),
+  );
+  assert.deepEqual([...wanted].sort(), given.sort());
 });
 
 test("no more threads start than there are cores", async () => {
@@ -141,9 +194,10 @@ test("threads end if one of them cannot start", async () => {
 
 test("threads end if a model of larger sizes fails", async (context) => {
   const { load, ended } = watch();
+  let allocations = 0;
   replace(context, () => ({
     // The sizes that the file declares are refused, and others are not.
-    larq_engine_model_allocate: () => (ended.length === 1 ? 1 : 0),
+    larq_engine_model_allocate: () => (++allocations === 1 ? 1 : 0),
     larq_engine_model_signatures() {
       throw new WebAssembly.RuntimeError("unreachable");
     },
@@ -168,6 +222,59 @@ test("a thread that ends before it is ready is an error", async () => {
   await assert.rejects(failing(content, { threads: 2, worker: false }), {
     message: /expected 1 more threads to start, but one ended \(no script\)$/,
   });
+});
+
+/**
+ * Returns a function that loads models whose second thread has a stack of so many bytes, below which
+ * there is no memory.
+ */
+const loadWithStack = (stack) =>
+  loader({
+    ...SYSTEM,
+    startHelper() {
+      const helper = system.startHelper();
+      const post = (message, transfer) => helper.post({ ...message, stack }, transfer);
+      return { ...helper, post };
+    },
+  });
+
+test("a thread that stops inside of a job closes the model", async () => {
+  const model = await loadWithStack(320)(content, { threads: 2, worker: false });
+  await assert.rejects(
+    async () => {
+      for (let run = 0; run < 1000; ++run) assert.deepEqual(await model.predict(x), y);
+    },
+    { message: /^predict: expected the engine to return, but it stopped \(/ },
+  );
+  await assert.rejects(model.predict(x), { message: /^predict: expected an open model, got one/ });
+});
+
+test("a thread that stops outside of a job closes the model", async () => {
+  const model = await loadWithStack(16)(content, { threads: 2, worker: false });
+  await new Promise((resolve) => setTimeout(resolve, 500)); // the news comes with a later event
+  await assert.rejects(model.predict(x), {
+    message: /it stopped \(a thread ended: .*(out of bounds|unreachable)/,
+  });
+});
+
+test("memory that grows under threads has the same results", async () => {
+  const { model: file, inputs } = caseOf("open image");
+  const [{ shape }] = inputs;
+  const larger = [1, 1400, 1400, shape[3]];
+  const image = Float32Array.from(
+    { length: larger.reduce((all, size) => all * size, 1) },
+    (_, place) => Math.sin(place),
+  );
+  const results = [];
+  for (const threads of [1, 3]) {
+    const model = await loader(SYSTEM)(bytesOf(file), { threads, worker: false });
+    await model.predict(dataOf(inputs[0]));
+    await model.resize([larger]);
+    results.push(await model.predict(image));
+    model.close();
+  }
+  assert.ok(image.byteLength + results[0].byteLength > 16 << 20, "memory had to grow");
+  assert.deepEqual(results[0], results[1]);
 });
 
 test("a thread that stops tells those that wait for it in the memory", async (context) => {
@@ -241,6 +348,18 @@ test("a thread of a page that fails before it is ready is an error", async () =>
   await page.close();
   server.close();
   rmSync(folder, { recursive: true });
+});
+
+test("an isolated page is told which header its scripts lack", async () => {
+  const server = await serve({ web: ROOT, cases: FOLDER }, ISOLATED, {});
+  const { page } = await open(browser, server.origin);
+  const message = await page.evaluate(async (address) => {
+    const { load } = await import("/web/src/index.js");
+    return load(address).catch(({ message }) => message);
+  }, `/cases/${file}`);
+  assert.match(message, /cross-origin isolated it needs the header Cross-Origin-Embedder-Policy: /);
+  await page.close();
+  server.close();
 });
 
 test("a page that is not isolated is told which headers it lacks", async () => {
