@@ -364,6 +364,7 @@ STAGES = (
         (BUILD, ["tools/test_lesser_cpus.sh"]),
         (*CPP, r"larq_engine/python/", r"tests/(interop|python)/", r"tests/[^/]*\.py$"),
         setup="emulators",
+        environment=A_THIRD,
     ),
     Stage(
         "asan",
@@ -386,6 +387,7 @@ STAGES = (
         ),
         (BUILD_RULES, KERNELS, PLUG_IN),
         setup="fuzzer",
+        environment=A_THIRD,
     ),
     Stage(
         "fuzz",
