@@ -46,19 +46,10 @@ test("a browser without SIMD has no threads", async (context) => {
 });
 
 test("threads run again and again, and end with the model", async () => {
-  /** @type {import("../src/runners.js").Thread[]} */
-  const helpers = [];
-  const counting = loader({
-    ...SYSTEM,
-    startHelper() {
-      helpers.push(system.startHelper());
-      return helpers.at(-1);
-    },
-  });
-  const model = await counting(content, { threads: 4, worker: false });
-  assert.equal(helpers.length, 3);
+  const { load, ended } = watch();
+  const model = await load(content, { threads: 4, worker: false });
+  assert.equal(ended.length, 3);
   for (let run = 0; run < 50; ++run) assert.deepEqual(await model.predict(x), y);
-  const ended = helpers.map((helper) => new Promise((resolve) => helper.onFailure(resolve)));
   model.close();
   await Promise.all(ended);
 });
@@ -116,16 +107,9 @@ test("the modules ask for what they are given, and for nothing else", async () =
 });
 
 test("no more threads start than there are cores", async () => {
-  const helpers = [];
-  const load = loader({
-    ...SYSTEM,
-    startHelper() {
-      helpers.push(system.startHelper());
-      return helpers.at(-1);
-    },
-  });
+  const { load, ended } = watch();
   (await load(content, { threads: 9, worker: false })).close();
-  assert.equal(helpers.length, 3);
+  assert.equal(ended.length, 3);
 });
 
 /**
