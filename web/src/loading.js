@@ -32,6 +32,19 @@ import { LocalRunner, WorkerRunner } from "./runners.js";
  */
 export function loader(system) {
   /**
+   * Returns the bytes of a file.
+   * @param {string | URL} address
+   * @param {string} name
+   * @param {AbortSignal | undefined} signal
+   * @param {((progress: import("./download.js").Progress) => void) | undefined} onProgress
+   */
+  async function read(address, name, signal, onProgress) {
+    const content = await named(name, signal, system.readModel(address, signal, onProgress));
+    checkIsNoPage(name, content);
+    return content;
+  }
+
+  /**
    * @param {unknown} model
    * @param {Options} [options]
    */
@@ -42,19 +55,19 @@ export function loader(system) {
     const threads = countThreads(asked, system.cores(), worker || system.mayWait());
     signal?.throwIfAborted();
     const name = isAddress(model) ? `model '${model}'` : "model";
-    // The module comes while the model does, and its failure is told once, below.
+    const given = isAddress(model) ? undefined : copyOf(model);
+    // The module and the worker's scripts come while the model does. A failure of the module is told
+    // once, below.
     const compiling = engineModule(threads > 1, system.compile);
     compiling.catch(() => {});
-    const content = isAddress(model)
-      ? await named(name, signal, system.readModel(model, signal, onProgress))
-      : copyOf(model);
-    if (isAddress(model)) checkIsNoPage(name, content);
-    const module = await unlessAborted(compiling, signal);
     const runner = worker
       ? new WorkerRunner(system.startModel())
       : new LocalRunner(system.startHelper);
-    const title = `${name} (${content.length} bytes)`;
     try {
+      const address = /** @type {string | URL} */ (model);
+      const content = given ?? (await read(address, name, signal, onProgress));
+      const module = await unlessAborted(compiling, signal);
+      const title = `${name} (${content.length} bytes)`;
       const args = [{ module, content, signature, threads }];
       const opening = runner.call("open", args, [/** @type {ArrayBuffer} */ (content.buffer)]);
       return new Model(runner, await named(title, signal, unlessAborted(opening, signal)));
