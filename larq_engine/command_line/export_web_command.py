@@ -9,7 +9,7 @@ from larq_engine.command_line.files import check_folder, check_is_tflite
 from larq_engine.python import units
 from larq_engine.python.text_table import printable
 from larq_engine.python.whole_files import read_file
-from larq_engine.web_export.input_kind import KINDS
+from larq_engine.web_export.input_kind import KINDS, MIDDLE, RATE
 
 
 def add_parser(commands: Any) -> None:
@@ -41,13 +41,13 @@ def add_parser(commands: Any) -> None:
             type=_read_numbers,
             metavar="NUMBERS",
             help=f"{about} pixels of 0 to 255, one number or one for each channel, with commas "
-            "between them (default: 127.5)",
+            f"between them (default: {MIDDLE})",
         )
     parser.add_argument(
         "--rate",
         type=int,
         metavar="HZ",
-        help="samples a second of the sounds that the model takes (default: 16000)",
+        help=f"samples a second of the sounds that the model takes (default: {RATE})",
     )
 
 
@@ -82,11 +82,11 @@ def _run(arguments: argparse.Namespace) -> None:
 def _guesses(arguments: argparse.Namespace, kind: str) -> Iterator[str]:
     """Yields what no option said and no file tells; a wrong guess makes wrong answers."""
     if kind == "image" and arguments.mean is None:
-        yield "127.5 is subtracted from pixels of 0 to 255; --mean sets another number"
+        yield f"{MIDDLE} is subtracted from pixels of 0 to 255; --mean sets another number"
     if kind == "image" and arguments.std is None:
-        yield "then they are divided by 127.5; --std sets another number"
+        yield f"then they are divided by {MIDDLE}; --std sets another number"
     if kind == "sound" and arguments.rate is None:
-        yield "16000 samples a second; --rate sets another number"
+        yield f"{RATE} samples a second; --rate sets another number"
 
 
 def _read_numbers(text: str) -> list[float]:

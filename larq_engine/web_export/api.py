@@ -15,15 +15,11 @@ import numpy as np
 from larq_engine.python.interpreter import Interpreter
 from larq_engine.python.model_file import ModelSource, read_model
 from larq_engine.python.whole_files import write_folder
-from larq_engine.web_export.input_kind import ModelInput, choose_kind
+from larq_engine.web_export.input_kind import MIDDLE, RATE, ModelInput, choose_kind
 from larq_engine.web_export.page_files import needed_files, sent_bytes, shared_files
 
 # The page of an export has this; a page without it is somebody else's.
 _MARK = b'<meta name="generator" content="larq_engine">'
-
-_MIDDLE = 127.5  # halfway from black to white
-
-_RATE = 16000  # samples a second
 
 # Samples a second that browsers convert sounds to.
 _LEAST_RATE, _MOST_RATE = 8000, 96000
@@ -113,10 +109,10 @@ def export_web(
         settings["labels"] = _checked_labels(labels, math.prod(outputs[0]))
     if kind == "image":
         settings |= _pixel_values(
-            inputs[0], _MIDDLE if mean is None else mean, _MIDDLE if std is None else std
+            inputs[0], MIDDLE if mean is None else mean, MIDDLE if std is None else std
         )
     if kind == "sound":
-        rate = _RATE if rate is None else rate
+        rate = RATE if rate is None else rate
         if not _LEAST_RATE <= rate <= _MOST_RATE:
             raise ValueError(
                 f"rate: expected from {_LEAST_RATE} to {_MOST_RATE} samples a second, got {rate}"

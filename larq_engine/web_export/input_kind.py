@@ -11,6 +11,10 @@ from larq_engine.python.text_table import printable
 
 KINDS = ("image", "sound", "numbers")
 
+# Options that are not given have these values.
+MIDDLE = 127.5  # halfway from black to white: the mean and std of pixels
+RATE = 16000  # samples a second
+
 _LEAST_SIDE = 8  # pixels; smaller arrays of this form are rarely pictures
 _LEAST_SAMPLES = 4000  # half a second of a telephone's sound
 _FORMS = {
