@@ -257,7 +257,9 @@ _WASM_THREAD_LIBRARIES = [_WASM_LIBRARIES + name for name in [
 ]]
 
 _WASM_THREAD_FLAGS = (
-    ["-nostdlib", "-sIMPORTED_MEMORY", "-Wl,--shared-memory", "-Wl,--no-check-features"] +
+    ["-nostdlib", "-sIMPORTED_MEMORY", "-Wl,--shared-memory"] +
+    # libunwind-except.a was compiled without atomics, and the linker would refuse it.
+    ["-Wl,--no-check-features"] +
     ["-Wl,--export=" + name for name in _WASM_THREAD_GLOBALS] +
     _WASM_THREAD_LIBRARIES
 )
