@@ -4,9 +4,10 @@
 #   tools/tidy.sh              all files
 #   tools/tidy.sh FILE...      those of them that the product is compiled of
 #
-# Files of one ISA are left out: they need flags that only build_defs.bzl may have. All files of a
-# folder whose BUILD has a many_files_library are looked at as one, which takes a third of the time;
-# those for another system stand alone.
+# Files of one ISA and files for WebAssembly alone are left out: they need flags that only
+# build_defs.bzl may have, or Emscripten's headers. All files of a folder whose BUILD has a
+# many_files_library are looked at as one, which takes a third of the time; those for another system
+# stand alone.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [[ ! -x .venv/bin/clang-tidy ]]; then
@@ -15,7 +16,7 @@ if [[ ! -x .venv/bin/clang-tidy ]]; then
 fi
 mapfile -t files < <(printf '%s\n' "$@" |
   if (($#)); then cat; else git ls-files 'larq_engine/*.cc' 'examples/*.cc'; fi |
-  grep -E '^(larq_engine|examples)/.*\.cc$' | grep -vE '/(arm64|wasm|x86)/' || true)
+  grep -E '^(larq_engine|examples)/.*\.cc$' | grep -vE '/(arm64|wasm|x86)/|/wasm_\w+\.cc$' || true)
 if ((${#files[@]} == 0)); then exit 0; fi
 
 # Bazel generates this header.
