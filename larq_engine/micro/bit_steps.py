@@ -266,10 +266,10 @@ def _end(op: Op, step: Step, depth: int, fields: dict[str, Any]) -> tuple[dict[s
     """Returns the fields of le_bconv2d_end, and the kind of output."""
     y = op.output
     if y.dtype == "INT32":
-        threshold = np.clip(_of_channels(op, 4).astype(np.int64), -1, depth)
+        threshold = np.clip(of_channels(op, 4).astype(np.int64), -1, depth)
         step.constants.append(Constant("thresholds", "int32_t", (2 * threshold).astype(np.int32)))
         return {"twice_threshold": Reference("thresholds")}, _To("LE_TO_BITS")
-    multiplier, bias = (_of_channels(op, n).astype(np.float32) for n in (2, 3))
+    multiplier, bias = (of_channels(op, n).astype(np.float32) for n in (2, 3))
     limits = range_of(option(op, "fused_activation_function"))
     if limits is None:
         raise unsupported(op, "its fused activation has no kernel in C")
@@ -292,7 +292,7 @@ def _end(op: Op, step: Step, depth: int, fields: dict[str, Any]) -> tuple[dict[s
     return {"int8": end}, _To("LE_TO_INT8", has_limits, factors.kernel)
 
 
-def _of_channels(op: Op, position: int) -> Array:
+def of_channels(op: Op, position: int) -> Array:
     """Returns a constant of one number for each output channel."""
     values, channels = constant(op, position), constant(op, 1).shape[0]
     if values.shape != (channels,):
@@ -303,6 +303,12 @@ def _of_channels(op: Op, position: int) -> Array:
 
 
 def _factors(op: Op, multiplier: Array, bias: Array, dots: tuple[int, int]) -> tuple[Factors, int]:
+    sums = int8_sums(op, multiplier, bias, dots)
+    return fit(sums), sums.zero_point
+
+
+def int8_sums(op: Op, multiplier: Array, bias: Array, dots: tuple[int, int]) -> Sums:
+    """Returns the sums of a layer with int8 results, which are from dots[0] to dots[1]."""
     scale, zero = scale_of(op, op.output)
     # Both are divided in double precision, and then everything is float32.
     by = (multiplier.astype(np.float64) / float(scale)).astype(np.float32)
@@ -319,8 +325,7 @@ def _factors(op: Op, multiplier: Array, bias: Array, dots: tuple[int, int]) -> t
 
     ends = np.tile(np.array(dots, np.int64), (by.size, 1))
     results = (-128, 127)
-    sums = Sums(function, ends[:, 0], ends[:, 1], results, by, add, to_even=False, zero_point=zero)
-    return fit(sums), zero
+    return Sums(function, ends[:, 0], ends[:, 1], results, by, add, to_even=False, zero_point=zero)
 
 
 KERNELS = {

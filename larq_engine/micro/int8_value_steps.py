@@ -122,6 +122,12 @@ _SUM_RATIOS = (2.0**-10, 256)
 def _sum_fields(
     op: Op, step: Step, operands: tuple[Tensor, Tensor], limits: tuple[int, int]
 ) -> tuple[Struct, str]:
+    fields = sum_fields(op, operands) | {"lowest": limits[0], "highest": limits[1]}
+    return Struct("with", "le_int8_sum", fields), "le_int8_add_run"
+
+
+def sum_fields(op: Op, operands: tuple[Tensor, Tensor]) -> dict[str, int]:
+    """Returns the numbers of ((start + a * of_a + b * of_b) >> shift) + zero_point."""
     y_scale, y_zero = scale_of(op, op.output)
     scales = [scale_of(op, tensor) for tensor in operands]
     ratios = [np.float32(scale / y_scale) for scale, _ in scales]
@@ -132,16 +138,13 @@ def _sum_fields(
     if op.kind == "SUB":
         parts[1] = -parts[1]
     start = (1 << (shift - 1)) - sum(zero * p for (_, zero), p in zip(scales, parts, strict=True))
-    fields = {
+    return {
         "start": start,
         "of_a": parts[0],
         "of_b": parts[1],
         "shift": shift,
         "zero_point": y_zero,
-        "lowest": limits[0],
-        "highest": limits[1],
     }
-    return Struct("with", "le_int8_sum", fields), "le_int8_add_run"
 
 
 def _product_fields(

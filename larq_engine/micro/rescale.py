@@ -87,6 +87,21 @@ def fit(sums: Sums, *, narrow: bool = True) -> Factors:
     return near if near is not None else _with_floats(sums)
 
 
+def fit_shift(sums: Sums) -> tuple[Array, Array, int] | None:
+    """Returns multipliers, addends and the smallest shift that are exact, or None.
+
+    A result is (sum * multiplier + addend) >> shift, limited to `sums.results`.
+    """
+    changes = _Changes(sums)
+    slopes = _find_slopes(changes, sums.multiplier)
+    for shift in range(1, _MOST_SHIFT_OF_RESULTS):
+        shifts = np.full(slopes.shape, shift)
+        multiplier, addend, fits = _with_shifts(changes, slopes, shifts, _MOST_64)
+        if fits.all():
+            return multiplier, addend, shift
+    return None
+
+
 # The high half of a product leaves so many bits below.
 _LOW_BITS = 32
 
