@@ -11,7 +11,7 @@ CASES ?= 100000
 .DEFAULT_GOAL := help
 .PHONY: demo build web release release-pins wheel docs pictures benchmark-binary cpp-example test test-changed test-all test-rest test-full lint format fuzz fuzz-files bench \
         bench-compare bench-docs gpu-bundle gpu-check gpu-docs zoo setup setup-base setup-keras setup-hosts setup-torch setup-fuzzer \
-        setup-browser setup-emscripten setup-web setup-speech setup-micro setup-emulators setup-cross setup-cuda setup-ray setup-docs setup-windows peers web-peers clean help
+        setup-browser setup-emscripten setup-web setup-speech setup-micro setup-verilog setup-fpga setup-emulators setup-cross setup-cuda setup-ray setup-docs setup-windows peers web-peers clean help
 
 ##@ See what it does
 
@@ -53,7 +53,7 @@ zoo: setup-hosts build ## convert the models of larq_zoo, checked against Keras;
 
 ##@ Keep house
 
-setup: setup-hosts setup-torch setup-fuzzer setup-browser setup-emscripten setup-web setup-speech setup-micro setup-emulators setup-cross setup-cuda setup-ray setup-windows ## install all that building and testing need (quick when all is in place)
+setup: setup-hosts setup-torch setup-fuzzer setup-browser setup-emscripten setup-web setup-speech setup-micro setup-verilog setup-emulators setup-cross setup-cuda setup-ray setup-windows ## install all that building and testing need (quick when all is in place)
 peers: ## install the engines that `make bench` compares with
 web-peers: ## install those for browsers
 setup-cuda: ## install NVIDIA's compiler (280 MB): then `make build` makes the kernels for GPUs as well
@@ -62,7 +62,7 @@ help: ## list the targets
 
 # ---- How -----------------------------------------------------------------------------------------
 
-setup-base setup-keras setup-hosts setup-torch setup-fuzzer setup-browser setup-emscripten setup-web setup-speech setup-micro setup-emulators setup-cross setup-cuda setup-ray setup-docs setup-windows:
+setup-base setup-keras setup-hosts setup-torch setup-fuzzer setup-browser setup-emscripten setup-web setup-speech setup-micro setup-verilog setup-fpga setup-emulators setup-cross setup-cuda setup-ray setup-docs setup-windows:
 	@tools/setup.sh $(@:setup-%=%)
 
 peers web-peers:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         strip_lcedequantize_ops,
     )
     from larq_engine.converter.report import ConversionReport
+    from larq_engine.fpga.api import ExportedVerilog, export_verilog
     from larq_engine.micro.api import ExportedC, export_c
     from larq_engine.placing.api import place
     from larq_engine.profiling.profiler import profile
@@ -49,6 +50,7 @@ _ON_DEMAND = {
     "ConversionReport": "converter.report",
     "ConvertedModel": "converter.converted_model",
     "ExportedC": "micro.api",
+    "ExportedVerilog": "fpga.api",
     "ExportedWeb": "web_export.api",
     "ProfileResult": "profiling.result",
     "conversion_report": "converter.api",
@@ -58,6 +60,7 @@ _ON_DEMAND = {
     "convert_tflite": "converter.api",
     "convert_torch": "converter.api",
     "export_c": "micro.api",
+    "export_verilog": "fpga.api",
     "export_web": "web_export.api",
     "export_weights": "converter.exported_weights",
     "modify_integer_quantized_model_io_type": "converter.io_types",
@@ -72,6 +75,7 @@ __all__ = [
     "ConversionReport",
     "ConvertedModel",
     "ExportedC",
+    "ExportedVerilog",
     "ExportedWeb",
     "Interpreter",
     "ProfileResult",
@@ -86,6 +90,7 @@ __all__ = [
     "delegate_path",
     "environment",
     "export_c",
+    "export_verilog",
     "export_web",
     "export_weights",
     "load_delegate",

@@ -45,7 +45,8 @@ MODULES = {
 }
 COMMANDS = (
     *("convert", "inspect", "profile", "place", "report"),
-    *("export-weights", "export-c", "export-web", "example", "about", "accelerator"),
+    *("export-weights", "export-c", "export-verilog", "export-web"),
+    *("example", "about", "accelerator"),
 )
 
 # Pages that the first page shows as cards, with what a reader finds there; it has them before its

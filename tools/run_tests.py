@@ -73,6 +73,7 @@ FULL = bool(os.environ.get("LARQ_ENGINE_TEST_FULL"))
 # In CI, whose time is limited, slow suites run a third of each test's cases, another one each time
 # (tests/samples.py).
 A_THIRD = {"LARQ_ENGINE_TEST_ONE_IN": "3"} if os.environ.get("CI") else {}
+AN_EIGHTH = {"LARQ_ENGINE_TEST_ONE_IN": "8"} if os.environ.get("CI") else {}
 # A test that fails if no sanitizer looks.
 SANITIZERS = "//tests/common:sanitizers_test"
 # The tests that start threads.
@@ -163,6 +164,8 @@ BROWSER = ("tests/docs/test_search_from_files.py", "tests/reporting/test_in_brow
 WEB_PAGES = ("tests/web_export/test_exported_page.py", "tests/web_export/test_live_page.py")
 # Tests that need compilers for microcontrollers.
 MICRO = "tests/micro"
+# Tests that need simulators of Verilog.
+FPGA = "tests/fpga"
 
 
 @dataclass(frozen=True)
@@ -195,7 +198,7 @@ STAGES = (
     Stage(
         "python",
         "Python tests in LiteRT, without those that need TensorFlow or take long",
-        (BUILD, [*PYTEST, "--part=quick", f"--ignore={MICRO}"]),
+        (BUILD, [*PYTEST, "--part=quick", f"--ignore={MICRO}", f"--ignore={FPGA}"]),
         PYTHON_TESTS_NEED,
         quick=True,
     ),
@@ -218,7 +221,10 @@ STAGES = (
             [
                 *PYTEST,
                 "--part=rest",
-                *(f"--ignore={path}" for path in (COMPILED_KERNELS, *BROWSER, MICRO, *WEB_PAGES)),
+                *(
+                    f"--ignore={path}"
+                    for path in (COMPILED_KERNELS, *BROWSER, MICRO, FPGA, *WEB_PAGES)
+                ),
             ],
         ),
         (*CPP, *PYTHON, *DOCUMENTS, r"examples/"),
@@ -335,6 +341,17 @@ STAGES = (
         ),
         setup="micro hosts speech",
         environment={**A_THIRD, "LARQ_ENGINE_REQUIRE_BOARDS": "1"},
+    ),
+    Stage(
+        "fpga",
+        "binary layers exported as Verilog, simulated and synthesized",
+        (BUILD, [*PYTEST, FPGA]),
+        (
+            *(r"larq_engine/(fpga|micro)/", r"tests/[^/]*\.py$", re.escape(FPGA)),
+            r"web/live/\w+\.tflite$",
+        ),
+        setup="verilog",
+        environment={**AN_EIGHTH, "LARQ_ENGINE_REQUIRE_VERILOG": "1"},
     ),
     Stage(
         "fake-gpu",

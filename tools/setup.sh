@@ -11,6 +11,8 @@
 #   tools/setup.sh web        browser, emscripten; npm's packages in web/node_modules, for the tests
 #   tools/setup.sh speech     base; espeak-ng, which speaks what an example learns, for its tests
 #   tools/setup.sh micro      base; compilers for microcontrollers, the QEMU that emulates boards, and PlatformIO in .venv-platformio
+#   tools/setup.sh verilog    base; Verilator, Icarus Verilog and Yosys, for the tests of what is exported for FPGAs
+#   tools/setup.sh fpga       verilog; nextpnr for ECP5 chips in .venv-fpga (what only `python -m benchmarks.fpga` needs)
 #   tools/setup.sh emulators  base; the QEMU that shows this machine as an older one
 #   tools/setup.sh cuda       base; NVIDIA's compiler of kernels for GPUs, in .cuda
 #   tools/setup.sh ray        base; Ray in .venv-ray, for the tests of larq_engine.batch in it
@@ -110,6 +112,12 @@ missing_micro() {
   riscv64-unknown-elf-gcc --specs=picolibc.specs -fsyntax-only -x c - <<<"$include" 2>/dev/null ||
     echo picolibc-riscv64-unknown-elf
   command -v qemu-system-riscv32 >/dev/null || echo qemu-system-misc
+}
+
+missing_verilog() {
+  command -v verilator >/dev/null || echo verilator
+  command -v iverilog >/dev/null || echo iverilog
+  command -v yosys >/dev/null || echo yosys
 }
 
 missing_cross_compilers() {
@@ -231,6 +239,16 @@ micro() {
   base
   install_packages missing_micro
   optional .venv-platformio platformio "33 MB"
+}
+
+verilog() {
+  base
+  install_packages missing_verilog
+}
+
+fpga() {
+  verilog
+  optional .venv-fpga fpga "300 MB"
 }
 
 emulators() {
@@ -505,6 +523,6 @@ arm64() {
 }
 
 case ${1:-} in
-  base | keras | hosts | torch | fuzzer | browser | emscripten | web | speech | micro | emulators | cuda | ray | docs | peers | web-peers | cross | zig | windows | arm64) "$1" ;;
-  *) fail "expected base, keras, hosts, torch, fuzzer, browser, emscripten, web, speech, micro, emulators, cuda, ray, docs, peers, web-peers, cross, zig, windows or arm64, got '${1:-}'" ;;
+  base | keras | hosts | torch | fuzzer | browser | emscripten | web | speech | micro | verilog | fpga | emulators | cuda | ray | docs | peers | web-peers | cross | zig | windows | arm64) "$1" ;;
+  *) fail "expected base, keras, hosts, torch, fuzzer, browser, emscripten, web, speech, micro, verilog, fpga, emulators, cuda, ray, docs, peers, web-peers, cross, zig, windows or arm64, got '${1:-}'" ;;
 esac

@@ -79,8 +79,8 @@ def test_letters_that_the_output_lacks_are_replaced(tmp_path):
             ["inspct", "a.tflite"],
             "larq-engine",
             "argument COMMAND: expected one of convert, inspect, profile, place, report, "
-            "export-weights, export-c, export-web, example, accelerator, about, got inspct; did "
-            "you mean inspect?",
+            "export-weights, export-c, export-verilog, export-web, example, accelerator, about, "
+            "got inspct; did you mean inspect?",
         ),
         (
             ["convert", "a.h5", "-o", "out.tflite", "--target", "x86"],

@@ -177,6 +177,11 @@ QUICK = [
         last_lines="assert open('net/net.h').read().count('net_run') == 1",
     ),
     Snippet(
+        *("docs/fpga.md", 0),
+        _EXAMPLE,
+        last_lines="assert 'model_network' in open('folder/model_network.v').read()",
+    ),
+    Snippet(
         *("CONTRIBUTING.md", 0),
         first_lines="import numpy as np\n"
         "from tests.converter.graphs import Net, convert_and_compare, edges, signs",

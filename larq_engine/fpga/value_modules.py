@@ -1,0 +1,180 @@
+"""Modules of layers without weights: pools, signs, and sums of two streams."""
+
+import math
+
+from larq_engine.fpga.layers import Pool, Sum, ToSigns
+from larq_engine.fpga.text import (
+    CLOCK,
+    Module,
+    bits_for,
+    delayed,
+    delayed_bit,
+    joined,
+    module,
+    register,
+    signed,
+    signed_bits,
+    stream_ports,
+    vector,
+    wire,
+)
+
+# The ports of a module that passes valid and ready on.
+_PASSED = "  assign out_valid = in_valid;\n  assign in_ready = out_ready;\n"
+
+
+def sign_pool_module(name: str, layer: Pool) -> Module:
+    """Returns the module that makes a window's maxima: -1 only if all are -1."""
+    channels, taps = layer.source.channels, layer.window.taps
+    terms = [f"in_data[{tap * channels + channels - 1}:{tap * channels}]" for tap in range(taps)]
+    body = f"  assign out_data = {' & '.join(terms)};\n" + _PASSED
+    ports = [
+        *stream_ports("in", taps * channels, is_input=True),
+        *stream_ports("out", channels, is_input=False),
+    ]
+    return module(name, f"Maxima of {taps} pixels of {channels} signs.", ports, body)
+
+
+def signs_module(name: str, layer: ToSigns) -> Module:
+    """Returns the module that compares integers with a zero point."""
+    channels, bits = layer.source.channels, layer.source.bits
+    limit = signed(bits, layer.zero_point)
+    body = "  genvar i;\n"
+    body += f"  generate for (i = 0; i < {channels}; i = i + 1) begin : of_channel\n"
+    body += f"    wire signed {vector(bits)} value = in_data[{bits} * i +: {bits}];\n"
+    body += f"    assign out_data[i] = value < {limit};\n  end endgenerate\n{_PASSED}"
+    ports = [
+        *stream_ports("in", layer.source.pixel_bits, is_input=True),
+        *stream_ports("out", channels, is_input=False),
+    ]
+    return module(name, f"Signs of {channels} integers of {bits} bits.", ports, body)
+
+
+def byte_pool_module(name: str, layer: Pool) -> Module:
+    """Returns the module that makes a window's maxima of integers, as a tree in stages."""
+    channels, bits, taps = layer.source.channels, layer.source.bits, layer.window.taps
+    body = "  genvar i;\n  reg has_pixel;\n  wire advance = !has_pixel || out_ready;\n"
+    body += "  assign in_ready = advance;\n"
+    values = [(f"in_data[{tap * channels * bits} + {bits} * i +: {bits}]") for tap in range(taps)]
+    stages = 0
+    while len(values) > 1 or stages == 0:
+        made = []
+        for n in range(0, len(values), 2):
+            kept = f"max_{stages}_{n // 2}"
+            body += f"  reg {vector(channels * bits)} {kept};\n"
+            body += f"  generate for (i = 0; i < {channels}; i = i + 1) begin : of_{kept}\n"
+            body += f"    wire signed {vector(bits)} a = {values[n]};\n"
+            value = "a"
+            if n + 1 < len(values):
+                body += f"    wire signed {vector(bits)} b = {values[n + 1]};\n"
+                value = "a > b ? a : b"
+            place = f"{kept}[{bits} * i +: {bits}]"
+            body += f"    always @(posedge clk) if (advance) {place} <= {value};\n"
+            body += "  end endgenerate\n"
+            made.append(f"{kept}[{bits} * i +: {bits}]")
+        values = made
+        stages += 1
+    text, valid = delayed_bit("valid", "in_valid", stages - 1)
+    body += text
+    body += "  always @(posedge clk) if (reset) has_pixel <= 1'b0;\n"
+    body += f"    else if (advance) has_pixel <= {valid};\n  assign out_valid = has_pixel;\n"
+    result = "value"
+    if layer.highest is not None:
+        limit = signed(bits, layer.highest)
+        result = f"value > {limit} ? {limit} : value"
+    body += f"  generate for (i = 0; i < {channels}; i = i + 1) begin : of_output\n"
+    body += f"    wire signed {vector(bits)} value = {values[0]};\n"
+    body += f"    assign out_data[{bits} * i +: {bits}] = {result};\n  end endgenerate\n"
+    ports = [
+        *CLOCK,
+        *stream_ports("in", taps * layer.source.pixel_bits, is_input=True),
+        *stream_ports("out", layer.target.pixel_bits, is_input=False),
+    ]
+    about = f"Maxima of {taps} pixels of {channels} integers of {bits} bits."
+    return module(name, about, ports, body)
+
+
+def sum_module(name: str, layer: Sum, fold: int) -> Module:
+    """Returns the module that adds two streams, channel by channel, in `fold` cycles a pixel."""
+    bits, channels = layer.target.bits, layer.target.channels
+    lanes = math.ceil(channels / fold)
+    body = "  reg has_pixel;\n  wire advance = !has_pixel || out_ready;\n"
+    body += "  wire in_valid = a_valid && b_valid;\n"
+    last = "1'b1"
+    if fold > 1:
+        size = bits_for(fold - 1)
+        body += register(size, "cycle")
+        body += wire(1, "last_cycle", f"cycle == {size}'d{fold - 1}")
+        body += (
+            f"  always @(posedge clk) if (reset) cycle <= {size}'d0;\n"
+            f"    else if (advance && in_valid) cycle <= last_cycle ? {size}'d0 : "
+            f"cycle + {size}'d1;\n"
+        )
+        last = "last_cycle"
+    body += wire(1, "take", f"advance && in_valid && {last}")
+    body += "  assign a_ready = take;\n  assign b_ready = take;\n"
+    most = sum(abs(part) << (bits - 1) for part in (layer.of_a, layer.of_b)) + abs(layer.start)
+    total = max(signed_bits((most, -most)), layer.shift + bits + 2)
+    kept = total - layer.shift
+    text, valid = delayed_bit("valid", "in_valid", 3)
+    body += text
+    if fold > 1:
+        text, last = delayed("last", 1, last, 3)
+        body += text
+    parts = []
+    for lane in range(lanes):
+        used = min(fold, channels - lane * fold)
+        for operand, by in (("a", layer.of_a), ("b", layer.of_b)):
+            value = f"{operand}_{lane}"
+            body += f"  reg signed {vector(bits)} {value};\n"
+            body += "  always @(posedge clk) if (advance) begin\n"
+            first = lane * fold * bits
+            if used == 1:
+                body += f"    {value} <= {operand}_data[{first + bits - 1}:{first}];\n"
+            else:
+                body += "    case (cycle)\n"
+                for cycle in range(used):
+                    low = first + cycle * bits
+                    label = f"{size}'d{cycle}" if cycle < used - 1 else "default"
+                    body += f"      {label}: {value} <= {operand}_data[{low + bits - 1}:{low}];\n"
+                body += "    endcase\n"
+            body += "  end\n"
+            product = f"part_{value}"
+            body += f"  reg signed {vector(total)} {product};\n"
+            wide = f"{{{{{total - bits}{{{value}[{bits - 1}]}}}}, {value}}}"
+            body += (
+                f"  always @(posedge clk) if (advance) {product} <= {wide} * {signed(total, by)};\n"
+            )
+        body += (
+            f"  reg signed {vector(total)} sum_{lane};\n"
+            f"  always @(posedge clk) if (advance) sum_{lane} <= part_a_{lane} + part_b_{lane} + "
+            f"{signed(total, layer.start)};\n"
+            f"  wire unused_sum_{lane} = &{{1'b0, sum_{lane}[{layer.shift - 1}:0]}};\n"
+            f"  wire signed {vector(kept)} moved_{lane} = sum_{lane}[{total - 1}:{layer.shift}] + "
+            f"{signed(kept, layer.zero_point)};\n"
+            f"  wire signed {vector(kept)} result_{lane} = moved_{lane} < "
+            f"{signed(kept, layer.lowest)} ? {signed(kept, layer.lowest)} : (moved_{lane} > "
+            f"{signed(kept, layer.highest)} ? {signed(kept, layer.highest)} : moved_{lane});\n"
+            f"  wire unused_result_{lane} = &{{1'b0, result_{lane}[{kept - 1}:{bits}]}};\n"
+            f"  reg {vector(fold * bits)} pixel_{lane};\n"
+        )
+        result = f"result_{lane}[{bits - 1}:0]"
+        if fold > 1:
+            result = f"{{{result}, pixel_{lane}[{fold * bits - 1}:{bits}]}}"
+        body += f"  always @(posedge clk) if (advance && {valid}) pixel_{lane} <= {result};\n"
+        whole = used == fold
+        parts.append(f"pixel_{lane}" if whole else f"pixel_{lane}[{used * bits - 1}:0]")
+    ending = f" && {last}" if fold > 1 else ""
+    body += (
+        "  always @(posedge clk) if (reset) has_pixel <= 1'b0;\n"
+        f"    else if (advance) has_pixel <= {valid}{ending};\n"
+        "  assign out_valid = has_pixel;\n"
+        f"  assign out_data = {joined(parts)};\n"
+    )
+    ports = [
+        *CLOCK,
+        *stream_ports("a", layer.source.pixel_bits, is_input=True),
+        *stream_ports("b", layer.source.pixel_bits, is_input=True),
+        *stream_ports("out", layer.target.pixel_bits, is_input=False),
+    ]
+    return module(name, f"Sums of {channels} pairs of integers in {fold} cycles.", ports, body)

@@ -1,0 +1,138 @@
+"""Random layers of bits, alone in a model, as hardware may have them."""
+
+import numpy as np
+
+from tests.model_builder import ABSENT, PADDING, ModelBuilder, bconv_options
+from tests.oracle import Conv, pack_bits, pack_planes
+
+_ACTIVATIONS = ("NONE", "RELU", "RELU6", "RELU_N1_TO_1")
+_CHANNELS = (1, 2, 3, 5, 8, 16, 31, 32, 33, 40, 64, 96, 128, 160, 256)
+
+# A simulation of this many bits under all windows of an image takes seconds.
+_MOST_WORK = 60_000
+
+
+def random_layer(seed: int) -> tuple[bytes, int]:
+    """Returns a model of one layer, and the cycles in which it should compute a pixel."""
+    rng = np.random.default_rng(seed)
+    if rng.random() < 0.1:
+        return _pool(rng), 1
+    return _layer(rng)
+
+
+def _layer(rng: np.random.Generator) -> tuple[bytes, int]:
+    while True:
+        groups = 2 if rng.random() < 0.1 else 1
+        channels = int(rng.choice([64, 128])) if groups == 2 else int(rng.choice(_CHANNELS))
+        bits_in = int(rng.choice([2, 4, 8])) if groups == 1 and rng.random() < 0.15 else 1
+        bits_weights = 2 if bits_in > 1 and rng.random() < 0.3 else 1
+        taps = tuple(int(n) for n in rng.integers(1, 6, 2))
+        strides = tuple(int(n) for n in rng.integers(1, 4, 2))
+        dilation = tuple(int(n) for n in rng.integers(1, 3, 2)) if rng.random() < 0.2 else (1, 1)
+        sizes = tuple(int(n) for n in rng.integers(1, 9, 2))
+        padding = _padding(rng)
+        outputs = groups * int(rng.choice([1, 3, 7, 10, 16, 33, 64]))
+        positions = _positions(sizes, taps, strides, dilation, padding)
+        work = min(positions) and (
+            taps[0]
+            * taps[1]
+            * channels
+            // groups
+            * bits_in
+            * bits_weights
+            * outputs
+            * positions[0]
+            * positions[1]
+        )
+        if 0 < work <= _MOST_WORK:
+            break
+    conv = Conv(
+        (1, *sizes, channels),
+        taps,
+        outputs,
+        groups=groups,
+        stride=strides,
+        dilation=dilation,
+        padding=padding,
+        pad_value=int(rng.choice([1, 0, -1])),
+        activation=str(rng.choice(_ACTIVATIONS)),
+        bits_in=bits_in,
+        bits_weights=bits_weights,
+    )
+    most = 2**bits_weights - 1
+    odd = 2 * rng.integers(0, most + 1, (outputs, *taps, channels // groups)) - most
+    filters = pack_planes(odd, bits_weights) if bits_weights > 1 else pack_bits(odd)
+    depth = taps[0] * taps[1] * channels // groups * (2**bits_in - 1) * most
+    builder = ModelBuilder()
+    x = builder.tensor((1, *sizes, bits_in * -(-channels // 32)), np.int32)
+    weights = builder.constant(filters)
+    kind = rng.choice(["bits", "int8", "float32"])
+    shape = (1, *positions, outputs)
+    if kind == "bits":
+        spread = max(1, int(np.sqrt(depth)))
+        thresholds = (depth // 2 + rng.integers(-spread, spread + 1, outputs)).astype(np.int32)
+        y = builder.tensor((*shape[:-1], -(-outputs // 32)), np.int32)
+        inputs = [weights, ABSENT, ABSENT, builder.constant(thresholds)]
+    else:
+        scale = float(3 * np.sqrt(depth) / 100 * rng.uniform(0.5, 2))
+        quantization = {"scale": scale, "zero_point": int(rng.integers(-128, 128))}
+        y = builder.tensor(shape, np.dtype(kind).type, **(quantization if kind == "int8" else {}))
+        multiplier = rng.uniform(-1.5, 1.5, outputs).astype(np.float32)
+        bias = rng.normal(0, np.sqrt(depth), outputs).astype(np.float32)
+        inputs = [weights, builder.constant(multiplier), builder.constant(bias), ABSENT]
+    builder.custom("LceBconv2d", [x, *inputs], [y], bconv_options(conv))
+    return builder.finish([x], [y]), int(rng.integers(1, outputs + 1))
+
+
+def _padding(rng: np.random.Generator) -> str | tuple[tuple[int, int], tuple[int, int]]:
+    if rng.random() < 0.3:
+        pads = rng.integers(0, 4, 4)
+        return (int(pads[0]), int(pads[1])), (int(pads[2]), int(pads[3]))
+    return str(rng.choice(["SAME", "VALID"]))
+
+
+def _positions(
+    sizes: tuple[int, ...],
+    taps: tuple[int, ...],
+    strides: tuple[int, ...],
+    dilations: tuple[int, ...],
+    padding: str | tuple[tuple[int, int], tuple[int, int]],
+) -> tuple[int, int]:
+    found = []
+    for d in (0, 1):
+        extent = (taps[d] - 1) * dilations[d] + 1
+        if padding == "SAME":
+            found.append(-(-sizes[d] // strides[d]))
+        else:
+            pads = 0 if padding == "VALID" else sum(padding[d])
+            found.append(max(0, (sizes[d] + pads - extent) // strides[d] + 1))
+    return found[0], found[1]
+
+
+def _pool(rng: np.random.Generator) -> bytes:
+    """Returns a pool before a layer of one tap, as a pool alone has no products."""
+    channels = int(rng.choice(_CHANNELS))
+    sizes = tuple(int(n) for n in rng.integers(3, 9, 2))
+    taps = tuple(int(n) for n in rng.integers(1, 4, 2))
+    strides = tuple(int(n) for n in rng.integers(1, 4, 2))
+    padding = str(rng.choice(["SAME", "VALID"]))
+    positions = _positions(sizes, taps, strides, (1, 1), padding)
+    words = -(-channels // 32)
+    builder = ModelBuilder()
+    x = builder.tensor((1, *sizes, words), np.int32)
+    pooled = builder.tensor((1, *positions, words), np.int32)
+    options = {
+        "filter_height": taps[0],
+        "filter_width": taps[1],
+        "stride_height": strides[0],
+        "stride_width": strides[1],
+        "padding": PADDING[padding],
+    }
+    builder.custom("LceBMaxPool2d", [x], [pooled], options)
+    conv = Conv((1, *positions, channels), (1, 1), channels, padding="VALID")
+    filters = pack_bits(rng.choice([-1, 1], (channels, 1, 1, channels)))
+    thresholds = np.full(channels, channels // 2, np.int32)
+    y = builder.tensor((1, *positions, words), np.int32)
+    inputs = [builder.constant(filters), ABSENT, ABSENT, builder.constant(thresholds)]
+    builder.custom("LceBconv2d", [pooled, *inputs], [y], bconv_options(conv))
+    return builder.finish([x], [y])

@@ -1,0 +1,75 @@
+"""Runs the test benches of exported folders."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from larq_engine.fpga.api import ExportedVerilog
+
+_PROGRAMS = ("verilator", "iverilog", "yosys")
+
+
+def require() -> None:
+    """Skips the test where a program is not installed or, if it must run, fails."""
+    lacking = [program for program in _PROGRAMS if shutil.which(program) is None]
+    if not lacking:
+        return
+    advice = f"not installed here: {', '.join(lacking)}; `tools/setup.sh verilog` installs them"
+    if os.environ.get("LARQ_ENGINE_REQUIRE_VERILOG"):
+        pytest.fail(advice)
+    pytest.skip(advice)
+
+
+def lint(folder: Path, prefix: str = "model") -> None:
+    """Lets Verilator look for mistakes, with all of its warnings on."""
+    require()
+    _run(["verilator", "--lint-only", "-Wall", "-I.", f"{prefix}_axis.v"], folder)
+
+
+class Simulation:
+    """A folder's test bench, in Icarus Verilog or, for long runs, in Verilator.
+
+    Icarus Verilog takes Verilog-2005 alone here, and begins at once. Verilator compiles for seconds
+    what runs a hundred times as fast.
+    """
+
+    def __init__(self, exported: ExportedVerilog, folder: Path, *, is_long: bool = False) -> None:
+        exported.save(folder)
+        self._folder = folder
+        lint(folder)
+        if is_long:
+            _run(["make", "-s", "obj_dir/Vmodel_tb"], folder)
+            self._command = ["obj_dir/Vmodel_tb"]
+        else:
+            _run(["iverilog", "-g2005", "-o", "bench", "-y.", "model_tb.v"], folder)
+            self._command = ["vvp", "-n", "bench"]
+
+    def run(self, *, pauses: int = 0, seed: int = 1) -> dict[str, int]:
+        """Returns the cycles that the test bench prints; fails if a pixel is wrong."""
+        said = _run([*self._command, f"+pauses={pauses}", f"+seed={seed}"], self._folder)
+        assert said.startswith("PASSED"), said
+        assert " 0 wrong" in said, said
+        lines = [line.partition(": ") for line in said.splitlines() if line.startswith("cycles")]
+        return {name.removeprefix("cycles "): int(value) for name, _, value in lines}
+
+
+def tables(folder: Path, top: str) -> int:
+    """Returns the tables that Yosys makes of a module; a pair of a carry chain is two of them."""
+    require()
+    modules = " ".join(
+        sorted(path.name for path in folder.glob("*.v") if not path.stem.endswith(("tb", "ulx3s")))
+    )
+    synthesis = f"synth_ecp5 -nowidelut -top {top}; tee -o area.txt stat"
+    _run(["yosys", "-q", "-p", f"read_verilog {modules}; {synthesis}"], folder)
+    lines = [line.split() for line in (folder / "area.txt").read_text().splitlines()]
+    cells = dict(line for line in lines if len(line) == 2)
+    return int(cells.get("LUT4", 0)) + 2 * int(cells.get("CCU2C", 0))
+
+
+def _run(command: list[str], folder: Path) -> str:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{' '.join(command)}:\n{done.stdout}\n{done.stderr}"
+    return done.stdout + done.stderr

@@ -1,0 +1,139 @@
+"""Networks as hardware: the pixels are the engine's, and layers keep the pace that was planned."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import larq_engine
+from larq_engine.command_line.program import main
+from larq_engine.converter import schema
+from larq_engine.fpga.api import export_verilog
+from larq_engine.fpga.chips import CHIPS, Area, Chip, network_area
+from larq_engine.fpga.folds import choose_folds
+from larq_engine.fpga.runs import choose_run
+from tests.fpga.random_layers import random_layer
+from tests.fpga.simulators import Simulation, lint, tables
+
+_ROOT = Path(__file__).resolve().parents[2]
+_DIGITS = _ROOT / "web" / "live" / "digits.tflite"
+_WORDS = _ROOT / "web" / "live" / "words.tflite"
+
+
+def test_the_binary_layers_of_the_digits_network_keep_their_pace(tmp_path):
+    exported = export_verilog(_DIGITS, fold=16)
+    simulation = Simulation(exported, tmp_path, is_long=True)
+    assert simulation.run()["between images"] == exported.cycles
+    simulation.run(pauses=6, seed=3)
+
+
+# Signs, int8, pools, and a sum of two ways through the network.
+@pytest.mark.parametrize("layers", ["9:12", "12:15"])
+def test_layers_of_the_keyword_network(layers, tmp_path):
+    exported = export_verilog(_WORDS, layers=layers, fold=32)
+    simulation = Simulation(exported, tmp_path, is_long=True)
+    simulation.run()
+    simulation.run(pauses=9, seed=2)
+
+
+def test_a_model_without_names_of_layers_chooses_the_most_products():
+    run = choose_run(schema.read(_WORDS).graphs[0])
+    assert (run.first, run.end) == (3, 15)
+    assert sum(node.layer.products for node in run.network.nodes) == (
+        16 * 16 * 9 * 32 * 64 + 8 * 8 * 9 * 64 * (64 + 96) + 4 * 4 * 9 * 96 * 96
+    )
+
+
+def test_synthesis_takes_about_the_tables_that_were_estimated(tmp_path):
+    content, fold = random_layer(18)
+    exported = export_verilog(content, fold=fold)
+    exported.save(tmp_path)
+    assert 0.5 < tables(tmp_path, "model_axis") / exported.tables < 1.3
+
+
+def test_two_models_in_one_design_do_not_clash(tmp_path):
+    for prefix, fold in (("first", 8), ("second", 16)):
+        export_verilog(_DIGITS, fold=fold, prefix=prefix).save(tmp_path)
+    (tmp_path / "both_axis.v").write_text(_BOTH)
+    lint(tmp_path, "both")
+
+
+_PORTS = "input wire aclk, input wire aresetn, input wire tready, output wire [{n}:0] tdata"
+_BOTH = f"""\
+module both_axis ({_PORTS.format(n=1407)}, input wire [31:0] pixel, output wire [7:0] bits);
+  first_axis a (.aclk(aclk), .aresetn(aresetn), .s_axis_tdata(pixel), .s_axis_tvalid(1'b1),
+    .s_axis_tready(bits[0]), .s_axis_tlast(1'b0), .m_axis_tdata(tdata[703:0]),
+    .m_axis_tvalid(bits[1]), .m_axis_tready(tready), .m_axis_tlast(bits[2]), .size_error(bits[3]));
+  second_axis b (.aclk(aclk), .aresetn(aresetn), .s_axis_tdata(pixel), .s_axis_tvalid(1'b1),
+    .s_axis_tready(bits[4]), .s_axis_tlast(1'b0), .m_axis_tdata(tdata[1407:704]),
+    .m_axis_tvalid(bits[5]), .m_axis_tready(tready), .m_axis_tlast(bits[6]), .size_error(bits[7]));
+endmodule
+"""
+
+
+@pytest.mark.parametrize("share", [0.05, 0.2, 0.6])
+def test_folds_are_those_of_an_exhaustive_search(share):
+    network = choose_run(schema.read(_DIGITS).graphs[0]).network
+    chip = CHIPS["ecp5-85k"]
+    most = int(chip.area.luts * share)
+    found = []
+    for folds in itertools.product(*(node.layer.folds for node in network.nodes)):
+        for node, fold in zip(network.nodes, folds, strict=True):
+            node.fold = fold
+        area = network_area(network)
+        if area.fits(Area(most, chip.area.blocks, chip.area.multipliers)):
+            found.append((network.cycles, area.luts))
+    choose_folds(network, chip, share)
+    assert (network.cycles, network_area(network).luts) == min(found)
+
+
+def test_a_chip_that_is_too_small_is_told_what_is_missing():
+    network = choose_run(schema.read(_WORDS).graphs[0]).network
+    small = Chip("small", "a small one", Area(5000, 10, 1))
+    with pytest.raises(ValueError, match=r"at least \d+ tables, \d+ blocks .* got small with 3000"):
+        choose_folds(network, small, 0.6)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"layers": "0:2"}, "MUL '.*: hardware does not have it"),
+        ({"layers": "4:99"}, "layers: expected a range within 0:18"),
+        ({"layers": "4"}, "layers: expected a range of operators, such as '2:5', got '4'"),
+        ({"layers": "4:6", "fold": 0}, "fold: expected a whole number from 1 to 65536 or 'auto'"),
+        ({"target": "xc7"}, "target: expected one of ecp5-25k, ecp5-45k, ecp5-85k, got 'xc7'"),
+        ({"clock": 5}, "clock: expected a whole number from 10 to 400, got 5"),
+        ({"area": 2}, "area: expected a share from 0 to 1"),
+        ({"prefix": "1st"}, "prefix: expected a letter"),
+    ],
+)
+def test_wrong_arguments_are_named(arguments, error):
+    with pytest.raises(ValueError, match=error):
+        export_verilog(_WORDS, **arguments)
+
+
+def test_a_float_input_begins_behind_its_sign():
+    with pytest.raises(ValueError, match=r"expected bits, int8 or uint8, got float32.*behind its"):
+        export_verilog(_DIGITS, layers="1:3")
+
+
+def test_the_command_writes_a_folder_once_and_again(tmp_path, capsys):
+    content, _ = random_layer(7)
+    model = tmp_path / "model.tflite"
+    model.write_bytes(content)
+    command = ["export-verilog", str(model), "-o", str(tmp_path / "out"), "--fold", "4"]
+    assert main(command) == 0
+    assert "an image each" in capsys.readouterr().out
+    assert main(command) == 0
+    (tmp_path / "out" / "README.md").write_text("mine")
+    assert main(command) == 1
+    assert "README.md of another origin" in capsys.readouterr().err
+
+
+def test_the_result_tells_its_size():
+    exported = larq_engine.export_verilog(_DIGITS)
+    assert exported.cycles == 292
+    assert exported.tables < 0.6 * CHIPS["ecp5-85k"].area.luts
+    assert "an image each 292 cycles" in repr(exported)
+    assert np.all([name.isascii() for name in exported.files])
