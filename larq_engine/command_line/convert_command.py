@@ -101,7 +101,8 @@ def add_parser(commands: Any) -> None:
         "--target",
         choices=TARGETS,
         default=Options.target,
-        help="arm (default): for all CPUs, x86 too; microcontroller: int8 wherever it can be, for "
+        help="arm (default): for all CPUs, x86 too; fpga: binary wherever it can be, for "
+        "export-verilog; microcontroller: int8 wherever it can be, for "
         "chips that compute with integers; xcore: for XMOS's tools",
     )
     parser.add_argument(

@@ -42,7 +42,8 @@ def convert_keras_model(
         model: A built model. A batch size that it leaves open (None) becomes 1.
         inference_input_type: float32, or int8 for models whose inputs are quantized to int8.
         inference_output_type: The same of outputs.
-        target: "arm" for all CPUs, "microcontroller" for chips that compute with integers alone
+        target: "arm" for all CPUs, "fpga" for hardware (binary wherever it can be, also where a
+            CPU is faster in float), "microcontroller" for chips that compute with integers alone
             (int8 wherever there is a form, with `representative_dataset`), or "xcore" for XMOS's
             tools.
         experimental_default_int8_range: Quantizes everything between binary layers to int8 with

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-TARGETS = ("arm", "microcontroller", "xcore")
+TARGETS = ("arm", "fpga", "microcontroller", "xcore")
 COMPATIBILITIES = ("larq_engine", "lce")
 
 _SIGNS_OF_ZERO = {"error": None, "+1": 1.0, "-1": -1.0}
@@ -80,6 +80,11 @@ class Options:
     def for_xcore(self) -> bool:
         """Tells whether the file is for XMOS's tools, without zero padding and pooled bits."""
         return self.target == "xcore"
+
+    @property
+    def for_hardware(self) -> bool:
+        """Tells whether layers become binary wherever they can, as no host computes them."""
+        return self.target == "fpga"
 
     @property
     def for_integers(self) -> bool:

@@ -139,7 +139,7 @@ def has_too_many_products(layer: BinaryLayer, options: Options) -> NotBinary | N
     is_narrow = layer.form.weights.shape[3] < _FEWEST_CHANNELS
     has_fewer = (options.has_samples or is_narrow) and not is_pixel
     most = _MOST_PLANE_PRODUCTS_BESIDE_INT8 if has_fewer else _MOST_PLANE_PRODUCTS
-    if products <= most:
+    if products <= most or options.for_hardware:
         return None
     return NotBinary(
         f"faster in {'int8' if options.has_samples else 'float'}: {products} products of planes "
@@ -234,7 +234,7 @@ def is_faster_in_host(op: Op, layer: BinaryLayer, graph: Graph, options: Options
 
     LCE makes such layers binary, too. For a host, a sign that is not a SIGN takes more time.
     """
-    if options.for_lce or not _has_few_products(layer):
+    if options.for_lce or options.for_hardware or not _has_few_products(layer):
         return False
     if isinstance(layer.data, Levels):
         return True

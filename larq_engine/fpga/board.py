@@ -1,5 +1,7 @@
 """A design for a board that tests itself: an ULX3S computes images and compares the results."""
 
+import math
+
 from larq_engine.fpga.layers import Network
 from larq_engine.fpga.text import bits_for, register, vector
 
@@ -7,6 +9,9 @@ from larq_engine.fpga.text import bits_for, register, vector
 _OSCILLATOR = 25
 _VCO = (400, 800)
 _MOST_DIVISOR = 128
+
+# Bits of a result that are compared in one step.
+_COMPARED = 16
 
 # Pins of the ULX3S, from the board's schematics.
 _LEDS = ("B2", "C2", "C1", "D2", "D1", "E2", "E1", "H3")
@@ -33,6 +38,10 @@ def board_text(network: Network, prefix: str, images: int, clock: int) -> str:
     in_bits, out_bits = bits_for(sent - 1), bits_for(made - 1)
     divided, times, output = nearest_clock(clock)
     pixel = bits_for(max(target.pixels - 1, 1))
+    parts = math.ceil(target.pixel_bits / _COMPARED)
+    difference = "result_kept ^ wanted_kept"
+    if parts * _COMPARED > target.pixel_bits:
+        difference = f"{{{parts * _COMPARED - target.pixel_bits}'d0, {difference}}}"
     return f"""\
 // Runs {prefix}_network on an ULX3S at {clock} MHz with the test bench's images, for ever:
 // led[6:0] count images by 1024, and led[7] stays on once a pixel was wrong.
@@ -88,23 +97,32 @@ module {prefix}_ulx3s (
     end
   end
 
-  // A result is compared two cycles after it came.
-  reg {vector(target.pixel_bits)} result, wanted;
-  reg has_result, is_wrong;
+  // A result is compared in stages, as reading a block of memory takes half of a cycle.
+  reg {vector(target.pixel_bits)} result, result_kept, wanted, wanted_kept;
+  wire {vector(parts * _COMPARED)} bits = {difference};
+  reg {vector(parts)} differs;
+  reg [2:0] has_result;
+  reg is_wrong;
+  always @(posedge clk) begin : compared
+    integer i;
+    for (i = 0; i < {parts}; i = i + 1) differs[i] <= |bits[{_COMPARED} * i +: {_COMPARED}];
+  end
 {register(pixel, "place")}\
   reg [16:0] images;
   always @(posedge clk) begin
     result <= out_data;
     wanted <= expected[made];
+    result_kept <= result;
+    wanted_kept <= wanted;
     if (reset) begin
       made <= {out_bits}'d0;
       place <= {pixel}'d0;
       images <= 17'd0;
-      has_result <= 1'b0;
+      has_result <= 3'd0;
       is_wrong <= 1'b0;
     end else begin
-      has_result <= out_valid;
-      if (has_result && result != wanted) is_wrong <= 1'b1;
+      has_result <= {{has_result[1:0], out_valid}};
+      if (has_result[2] && |differs) is_wrong <= 1'b1;
       if (out_valid) begin
         made <= made == {out_bits}'d{made - 1} ? {out_bits}'d0 : made + {out_bits}'d1;
         place <= place == {pixel}'d{target.pixels - 1} ? {pixel}'d0 : place + {pixel}'d1;

@@ -114,8 +114,16 @@ def _weights_module(name: str, lanes: Lanes) -> Module:
     return module(name, about, ports, _table("word", "place", _words(lanes), size, place))
 
 
+def table_stages(words: int) -> int:
+    """Returns the stages of a table.
+
+    A block of memory takes 5.6 ns of an ECP5 to read, which leaves too little for an addition.
+    """
+    return 1 if words <= MOST_IN_LOGIC else 2
+
+
 def _table(name: str, place: str, words: list[int], size: int, places: int) -> str:
-    """Returns the text of a table whose word comes a cycle after its place."""
+    """Returns the text of a table whose word comes `table_stages` cycles after its place."""
     text = f"  reg {vector(size)} found;\n"
     if len(words) <= MOST_IN_LOGIC:
         text += f"  always @(posedge clk) if (advance) begin\n    case ({place})\n"
@@ -127,7 +135,9 @@ def _table(name: str, place: str, words: list[int], size: int, places: int) -> s
         text += f"  reg {vector(size)} words [0:{len(words) - 1}];\n  initial begin\n"
         for at, word in enumerate(words):
             text += f"    words[{at}] = {number(size, word)};\n"
-        text += f"  end\n  always @(posedge clk) if (advance) found <= words[{place}];\n"
+        text += f"  end\n  reg {vector(size)} read;\n"
+        text += f"  always @(posedge clk) if (advance) read <= words[{place}];\n"
+        text += "  always @(posedge clk) if (advance) found <= read;\n"
     return text + f"  assign {name} = found;\n"
 
 
@@ -200,17 +210,17 @@ class _Writer:
         self.place = "place" if beats > 1 else "cycle"
 
     def _taps(self) -> None:
-        """Registers the window beside the word of weights that comes a cycle after its place."""
+        """Registers the window beside the word of weights that comes after its place."""
         layer, lanes = self.layer, self.lanes
-        self.stage = 1
-        self.text += f"  reg {vector(self.window_bits)} taps;\n"
-        self.text += "  always @(posedge clk) if (advance) taps <= in_data;\n"
+        self.stage = table_stages(lanes.words)
+        text, taps = delayed("taps", self.window_bits, "in_data", self.stage)
+        self.text += text
         bits, values = layer.source.bits, layer.window.taps * layer.source.channels
         per_group = layer.source.channels // layer.groups
         for plane in range(bits):
             name = f"values_{plane}" if layer.groups == 1 else f"all_values_{plane}"
             if bits == 1:
-                self.text += wire(values, name, "taps")
+                self.text += wire(values, name, taps)
             else:
                 # A plane's bit is 0 for -1.
                 self.text += (
@@ -218,7 +228,7 @@ class _Writer:
                     f"  genvar v_{plane};\n"
                     f"  generate for (v_{plane} = 0; v_{plane} < {values}; "
                     f"v_{plane} = v_{plane} + 1) begin : of_plane_{plane}\n"
-                    f"    assign {name}[v_{plane}] = !taps[{bits} * v_{plane} + {plane}];\n"
+                    f"    assign {name}[v_{plane}] = !{taps}[{bits} * v_{plane} + {plane}];\n"
                     "  end endgenerate\n"
                 )
             for group in range(layer.groups if layer.groups > 1 else 0):

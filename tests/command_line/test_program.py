@@ -85,7 +85,7 @@ def test_letters_that_the_output_lacks_are_replaced(tmp_path):
         (
             ["convert", "a.h5", "-o", "out.tflite", "--target", "x86"],
             "larq-engine convert",
-            "argument --target: expected one of arm, microcontroller, xcore, got x86",
+            "argument --target: expected one of arm, fpga, microcontroller, xcore, got x86",
         ),
         (
             ["--verison", "inspect", "a.tflite"],

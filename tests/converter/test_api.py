@@ -98,7 +98,7 @@ def test_report_of_a_converted_model_takes_no_options(content):
 @pytest.mark.parametrize(
     ("argument", "value", "expected"),
     [
-        ("target", "x86", '"arm" or "microcontroller" or "xcore"'),
+        ("target", "x86", '"arm" or "fpga" or "microcontroller" or "xcore"'),
         ("compatibility", "tflite", '"larq_engine" or "lce"'),
         ("inference_input_type", "uint8", "float32 or int8"),
         ("inference_output_type", np.float16, "float32 or int8"),

@@ -148,7 +148,11 @@ def test_the_report_refuses_options_of_other_doors(tmp_path):
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"target": "x86"}, ValueError, 'Expected `target` to be "arm" or "microcontroller" or'),
+        (
+            {"target": "x86"},
+            ValueError,
+            'Expected `target` to be "arm" or "fpga" or "microcontroller" or',
+        ),
         ({"inference_input_type": np.int16}, ValueError, "Expected `inference_input_type` to be"),
         ({"max_output_error": "2"}, TypeError, "max_output_error: expected a number"),
         ({"max_output_error": 0.1}, ValueError, "expected a representative_dataset with it"),

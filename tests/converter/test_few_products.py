@@ -69,6 +69,13 @@ def test_few_products_stay_with_the_host(taps, channels, outputs, pads, rng):
     assert "more input channels or outputs" in layer.remedy
 
 
+@pytest.mark.parametrize(("taps", "channels", "outputs"), _FEW_PRODUCTS)
+def test_few_products_are_binary_for_hardware(taps, channels, outputs, rng):
+    net, x, y = _layer(rng, (8, 9), taps, channels, outputs, "ones")
+    converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)], target="fpga")
+    assert {"LceQuantize", "LceBconv2d"} <= set(converted.kinds)
+
+
 @pytest.mark.parametrize("pads", ["VALID", "SAME", "ones"])
 @pytest.mark.parametrize(("taps", "channels", "outputs"), _MORE_PRODUCTS)
 def test_more_products_are_binary(taps, channels, outputs, pads, rng):
