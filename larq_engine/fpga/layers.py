@@ -201,10 +201,11 @@ class Product(Layer):
 
 @dataclass(eq=False)
 class Pool(Layer):
-    """A pool of maxima, of signs or of integers."""
+    """A pool of maxima, of signs or of integers; of integers that `falls` names, of minima."""
 
     window: Window
     highest: int | None = None  # a limit of integers
+    falls: tuple[bool, ...] = ()
 
     def cycles(self, fold: int) -> int:
         del fold
@@ -213,9 +214,10 @@ class Pool(Layer):
 
 @dataclass(eq=False)
 class ToSigns(Layer):
-    """Signs of integers: 1 where a value is less than the zero point."""
+    """Signs of integers: 1 where a value is less than its channel's limit, or else if it falls."""
 
-    zero_point: int
+    limits: Array
+    falls: Array
 
 
 @dataclass(eq=False)

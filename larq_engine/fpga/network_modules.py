@@ -177,12 +177,14 @@ class _Top:
 
 
 def _pad(layer: Pool | Product) -> int:
-    """Returns the pixel outside of the image; the least value does not change a maximum."""
+    """Returns the pixel outside of the image; the least value does not change a maximum,
+    the greatest no minimum."""
     if isinstance(layer, Product):
-        value = layer.pad
+        value: int | Array = layer.pad
     else:
-        value = 1 if layer.source.kind == "sign" else -(2 ** (layer.source.bits - 1))
-    return to_pixels(layer.source, np.full(layer.source.channels, value))[0]
+        least = -(2 ** (layer.source.bits - 1))
+        value = 1 if layer.source.kind == "sign" else np.where(layer.falls or False, ~least, least)
+    return to_pixels(layer.source, np.broadcast_to(value, layer.source.channels))[0]
 
 
 def queue_depths(network: Network) -> dict[tuple[int, int], int]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from larq_engine.converter.graph import Array, Op, Tensor
 from larq_engine.converter.layer_names import name_layer
 from larq_engine.converter.macs import count_macs, group_words
 from larq_engine.converter.padding import NO_PADS, Pads, read_pads
+from larq_engine.fpga import float_values
 from larq_engine.fpga.layers import (
     Axis,
     Bytes,
@@ -50,12 +52,26 @@ _MOST_PIXEL_BITS = 1 << 16
 _MOST_WINDOW_BITS = 1 << 17
 
 
+@dataclass(frozen=True)
+class _Floats:
+    """Floats as a function of integers from `lowest` on: [channel, integer]."""
+
+    lowest: int
+    values: Array
+
+
+@dataclass(frozen=True)
+class _Value:
+    number: int
+    floats: _Floats | None = None
+
+
 class Reader:
     """Makes layers of operators, one after the other."""
 
     def __init__(self, tensor: Tensor, stream: Stream) -> None:
         self.network = Network(stream)
-        self._values: dict[Tensor, int] = {tensor: 0}
+        self._values: dict[Tensor, _Value] = {tensor: _Value(0)}
 
     def add(self, op: Op) -> None:
         """Adds the layer of an operator whose inputs are there.
@@ -68,28 +84,82 @@ class Reader:
             raise unsupported(op, "hardware does not have it")
         if not op.custom:
             check_shape(op)
-        reads = [self._read(op, position) for position in range(2 if op.kind == "ADD" else 1)]
-        layer = make(op, [self.network.stream(value) for value in reads])
-        if layer is None:
-            self._values[op.output] = reads[0]
+        reads = self._reads(op)
+        [first, *_] = reads
+        if first.floats is not None:
+            self._add_behind_floats(op, first, first.floats)
             return
+        layer = make(op, [self.network.stream(value.number) for value in reads])
+        if layer is None:
+            self._values[op.output] = first
+            return
+        floats = None
+        if isinstance(layer, Product) and isinstance(layer.end, Dots):
+            values = float_values.of_layer(op, layer.end.lowest, layer.end.highest)
+            floats = _Floats(layer.end.lowest, values)
+        self._append(op, layer, reads, floats)
+
+    def behind_floats(self, tensor: Tensor) -> bool:
+        """Tells whether a tensor has other floats than a layer itself."""
+        floats = self._values[tensor].floats
+        return floats is not None and tensor.producer is not None and not tensor.producer.custom
+
+    def _append(
+        self, op: Op, layer: Layer, reads: list[_Value], floats: _Floats | None = None
+    ) -> None:
         if layer.target.pixel_bits > _MOST_PIXEL_BITS:
             raise unsupported(op, f"expected pixels of at most {_MOST_PIXEL_BITS} bits")
-        self.network.nodes.append(Node(layer, tuple(reads)))
-        self._values[op.output] = len(self.network.nodes)
+        self.network.nodes.append(Node(layer, tuple(value.number for value in reads)))
+        self._values[op.output] = _Value(len(self.network.nodes), floats)
 
-    def _read(self, op: Op, position: int) -> int:
-        tensor = data(op, position)
-        if tensor not in self._values:
-            raise unsupported(op, f"'{tensor.name}' is not computed by the layers before it")
-        return self._values[tensor]
+    def _add_behind_floats(self, op: Op, read: _Value, floats: _Floats) -> None:
+        """Adds an operator on floats that a layer made."""
+        stream = self.network.stream(read.number)
+        if is_view(op):
+            self._values[op.output] = read
+        elif float_values.takes(op):
+            values = float_values.behind(op, floats.values)
+            self._values[op.output] = replace(read, floats=replace(floats, values=values))
+        elif op.kind == "MAX_POOL_2D":
+            falls = float_values.falling(op, floats.values)
+            layer = _pool_of_integers(op, stream, None, tuple(bool(fall) for fall in falls))
+            values = float_values.activated(op, floats.values)
+            self._append(op, layer, [read], replace(floats, values=values))
+        elif lce_ops.takes_sign(op):
+            check_made(op, op.output, lce_ops.packed_shape(data(op, 0).shape))
+            limits, falls = float_values.signs(op, floats.values, floats.lowest)
+            self._append(op, _to_signs(op, stream, limits, falls), [read])
+        else:
+            raise unsupported(op, "hardware does not have it for floats")
+
+    def _reads(self, op: Op) -> list[_Value]:
+        """Returns the values that an operator reads, without constants."""
+        found = []
+        for position in range(2 if op.kind in ("ADD", "SUB", "MUL", "DIV") else 1):
+            tensor = op.input(position)
+            if tensor is not None and tensor.is_constant and len(op.inputs) > 1:
+                continue
+            tensor = data(op, position)
+            if tensor not in self._values:
+                raise unsupported(op, f"'{tensor.name}' is not computed by the layers before it")
+            found.append(self._values[tensor])
+        if not found or any(value.floats for value in found[1:]):
+            raise unsupported(op, "hardware adds images of int8 alone")
+        return found
 
 
 def maker_of(op: Op) -> "Callable[[Op, list[Stream]], Layer | None] | None":
     """Returns the function that makes the layer of an operator, or None."""
     if is_view(op):
         return _view
+    if float_values.takes(op):
+        return _floats_alone
     return _LAYERS.get(op.kind) if op.custom == (op.kind in _CUSTOM) else None
+
+
+def _floats_alone(op: Op, streams: list[Stream]) -> Layer:
+    del streams
+    raise unsupported(op, "its floats are not those of a layer of bits")
 
 
 def stream_of(tensor: Tensor, consumers: Sequence[Op]) -> Stream:
@@ -155,8 +225,13 @@ def _quantize(op: Op, streams: list[Stream]) -> Layer | None:
         return None
     if x.dtype != "INT8" or bits != 1:
         raise unsupported(op, f"expected int8 to one bit, or uint8 to 8 bits, got {x.dtype}")
+    limits = np.full(stream.channels, scale_of(op, x)[1])
+    return _to_signs(op, stream, limits, np.zeros(stream.channels, bool))
+
+
+def _to_signs(op: Op, stream: Stream, limits: Array, falls: Array) -> Layer:
     target = Stream(stream.height, stream.width, stream.channels)
-    return ToSigns(name_layer(op), op.kind, stream, target, scale_of(op, x)[1])
+    return ToSigns(name_layer(op), op.kind, stream, target, limits, falls)
 
 
 def _window(
@@ -194,19 +269,25 @@ def _bit_pool(op: Op, streams: list[Stream]) -> Layer:
 
 def _byte_pool(op: Op, streams: list[Stream]) -> Layer:
     [stream] = streams
-    taps = (op.options.filterHeight, op.options.filterWidth)
-    strides = (op.options.strideH, op.options.strideW)
-    same = op.options.padding == schema.PADDING["SAME"]
-    window = _window(op, stream, taps, strides, (1, 1), None if same else NO_PADS)
     x, y = data(op, 0), op.output
     if x.dtype != "INT8" or y.dtype != "INT8" or scale_of(op, x) != scale_of(op, y):
         raise unsupported(op, "expected int8 of one scale")
     low, high = limits_of(op, y)
     if low != _INT8[0]:
         raise unsupported(op, "expected no fused activation with a lower limit")
-    target = Stream(window.rows.positions, window.columns.positions, stream.channels, 8, "int")
-    limit = high if high < _INT8[1] else None
-    return Pool(name_layer(op), op.kind, stream, target, window, limit)
+    return _pool_of_integers(op, stream, high if high < _INT8[1] else None, ())
+
+
+def _pool_of_integers(
+    op: Op, stream: Stream, highest: int | None, falls: tuple[bool, ...]
+) -> Layer:
+    taps = (op.options.filterHeight, op.options.filterWidth)
+    strides = (op.options.strideH, op.options.strideW)
+    same = op.options.padding == schema.PADDING["SAME"]
+    window = _window(op, stream, taps, strides, (1, 1), None if same else NO_PADS)
+    rows, columns = window.rows.positions, window.columns.positions
+    target = replace(stream, height=rows, width=columns)
+    return Pool(name_layer(op), op.kind, stream, target, window, highest, falls)
 
 
 def _add(op: Op, streams: list[Stream]) -> Layer:

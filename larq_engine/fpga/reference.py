@@ -38,13 +38,12 @@ def _values(stream: Stream, tensor: Array) -> Array:
 
 
 def _alone(content: bytes, run: Run) -> bytes:
-    """Returns a model of the run alone, whose float results are the products' sums themselves."""
+    """Returns a model of the run alone; if the last layer makes floats, they are its sums."""
     model = schema.read(content)
     graph = model.graphs[0]
     ops = graph.ops[run.first : run.end]
-    for op in ops:
-        if op.kind == "LceBconv2d" and op.output.dtype == "FLOAT32":
-            _without_scales(op)
+    if ops[-1].output.dtype == "FLOAT32":
+        _without_scales(next(op for op in reversed(ops) if op.kind == "LceBconv2d"))
     tensors = [tensor for op in graph.ops for tensor in [*op.inputs, *op.outputs]]
     numbers = {tensor.origin: tensor for tensor in tensors if tensor is not None}
     ends = [numbers[tensor.origin] for tensor in (run.source, run.target)]

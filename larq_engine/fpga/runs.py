@@ -1,5 +1,6 @@
 """Chooses the operators of a model that become hardware: a run with one input and one output."""
 
+import itertools
 from dataclasses import dataclass
 
 from larq_engine.converter.graph import Graph, Op, Tensor
@@ -40,28 +41,25 @@ def choose_run(graph: Graph, layers: _Span | None = None) -> Run:
         if isinstance(ends, str):
             raise ValueError(f"layers {first}:{end}: {ends}; choose others")
         return _read(first, end, ops, *ends)
-    best, reasons = None, []
+    why = "it has no layer of bits that hardware has"
     for first, end in _spans(graph):
         ops = graph.ops[first:end]
         ends = _ends(graph, ops)
-        products = sum(map(binary_products, ops))
-        if isinstance(ends, str) or not products:
-            continue
-        size = (products, end - first)
-        if best is not None and size <= best[0]:
+        if isinstance(ends, str):
             continue
         try:
-            best = size, _read(first, end, ops, *ends)
+            return _read(first, end, ops, *ends)
         except ValueError as error:
-            reasons.append(str(error))
-    if best is None:
-        why = reasons[0] if reasons else "it has no layer of bits that hardware has"
-        raise ValueError(f"model: expected binary layers that become hardware, got none: {why}")
-    return best[1]
+            why = str(error)
+    raise ValueError(f"model: expected binary layers that become hardware, got none: {why}")
 
 
 def _spans(graph: Graph) -> list[_Span]:
-    """Returns all ranges of operators that hardware may have, the longest first."""
+    """Returns ranges of operators that hardware may have, those with the most products first.
+
+    Of ranges with as many products the longest is the first.
+    """
+    products = [0, *itertools.accumulate(map(binary_products, graph.ops))]
     spans, first = [], None
     for number, op in enumerate([*graph.ops, None]):
         is_known = op is not None and maker_of(op) is not None
@@ -70,7 +68,10 @@ def _spans(graph: Graph) -> list[_Span]:
         elif not is_known and first is not None:
             spans += [(a, b) for a in range(first, number) for b in range(a + 1, number + 1)]
             first = None
-    return sorted(spans, key=lambda span: span[0] - span[1])
+    spans = [(a, b) for a, b in spans if products[b] > products[a]]
+    return sorted(
+        spans, key=lambda span: (products[span[0]] - products[span[1]], span[0] - span[1])
+    )
 
 
 def _ends(graph: Graph, ops: list[Op]) -> tuple[Tensor, Tensor] | str:
@@ -102,10 +103,6 @@ def _read(first: int, end: int, ops: list[Op], source: Tensor, target: Tensor) -
         reader.add(op)
     if not reader.network.nodes:
         raise unsupported(ops[0], "expected an operator that computes")
-    for number, node in enumerate(reader.network.nodes[:-1], 1):
-        if node.layer.target.kind == "int" and node.layer.target.bits != 8:
-            raise ValueError(
-                f"layer '{node.layer.name}': its floats are read by hardware (value {number}); "
-                "convert the model with int8 values, or end before it"
-            )
+    if reader.behind_floats(target):
+        raise unsupported(ops[-1], "the output would be floats; end at the layer or at a sign")
     return Run(first, end, ops, source, target, reader.network)

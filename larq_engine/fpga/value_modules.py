@@ -11,6 +11,7 @@ from larq_engine.fpga.text import (
     delayed_bit,
     joined,
     module,
+    number,
     register,
     signed,
     signed_bits,
@@ -36,13 +37,25 @@ def sign_pool_module(name: str, layer: Pool) -> Module:
 
 
 def signs_module(name: str, layer: ToSigns) -> Module:
-    """Returns the module that compares integers with a zero point."""
+    """Returns the module that compares integers with a limit of each channel."""
     channels, bits = layer.source.channels, layer.source.bits
-    limit = signed(bits, layer.zero_point)
-    body = "  genvar i;\n"
-    body += f"  generate for (i = 0; i < {channels}; i = i + 1) begin : of_channel\n"
-    body += f"    wire signed {vector(bits)} value = in_data[{bits} * i +: {bits}];\n"
-    body += f"    assign out_data[i] = value < {limit};\n  end endgenerate\n{_PASSED}"
+    # A limit may be one above the greatest value.
+    wide = bits + 1
+    limits, falls = 0, 0
+    for channel in range(channels):
+        limits |= (int(layer.limits[channel]) & ((1 << wide) - 1)) << (wide * channel)
+        falls |= int(layer.falls[channel]) << channel
+    body = wire(wide * channels, "limits", number(wide * channels, limits))
+    body += wire(channels, "falls", number(channels, falls))
+    sign = f"in_data[{bits} * i + {bits - 1}]"
+    body += f"""\
+  genvar i;
+  generate for (i = 0; i < {channels}; i = i + 1) begin : of_channel
+    wire signed {vector(wide)} value = {{{sign}, in_data[{bits} * i +: {bits}]}};
+    wire signed {vector(wide)} limit = limits[{wide} * i +: {wide}];
+    assign out_data[i] = (value < limit) ^ falls[i];
+  end endgenerate
+{_PASSED}"""
     ports = [
         *stream_ports("in", layer.source.pixel_bits, is_input=True),
         *stream_ports("out", channels, is_input=False),
@@ -53,7 +66,9 @@ def signs_module(name: str, layer: ToSigns) -> Module:
 def byte_pool_module(name: str, layer: Pool) -> Module:
     """Returns the module that makes a window's maxima of integers, as a tree in stages."""
     channels, bits, taps = layer.source.channels, layer.source.bits, layer.window.taps
-    body = "  genvar i;\n  reg has_pixel;\n  wire advance = !has_pixel || out_ready;\n"
+    falls = sum(1 << channel for channel, fall in enumerate(layer.falls) if fall)
+    body = wire(channels, "falls", number(channels, falls)) if taps > 1 else ""
+    body += "  genvar i;\n  reg has_pixel;\n  wire advance = !has_pixel || out_ready;\n"
     body += "  assign in_ready = advance;\n"
     values = [(f"in_data[{tap * channels * bits} + {bits} * i +: {bits}]") for tap in range(taps)]
     stages = 0
@@ -67,7 +82,7 @@ def byte_pool_module(name: str, layer: Pool) -> Module:
             value = "a"
             if n + 1 < len(values):
                 body += f"    wire signed {vector(bits)} b = {values[n + 1]};\n"
-                value = "a > b ? a : b"
+                value = "(a > b) ^ falls[i] ? a : b"
             place = f"{kept}[{bits} * i +: {bits}]"
             body += f"    always @(posedge clk) if (advance) {place} <= {value};\n"
             body += "  end endgenerate\n"

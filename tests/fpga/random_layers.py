@@ -109,6 +109,39 @@ def _positions(
     return found[0], found[1]
 
 
+def floats_between_layers(seed: int) -> bytes:
+    """Returns a layer, a pool of its floats, a batch norm with either sign, and another layer."""
+    rng = np.random.default_rng(seed)
+    builder = ModelBuilder()
+    x = builder.tensor((1, 6, 6, 1), np.int32)
+
+    def weights(outputs: int, channels: int) -> int:
+        return builder.constant(pack_bits(rng.choice([-1, 1], (outputs, 3, 3, channels))))
+
+    def floats(low: float, high: float) -> int:
+        signs = rng.choice([-1, 1], 16)
+        return builder.constant((signs * rng.uniform(low, high, 16)).astype(np.float32))
+
+    summed, pooled, scaled, normed = (
+        builder.tensor((1, size, size, 16), np.float32) for size in (6, 3, 3, 3)
+    )
+    signs = builder.tensor((1, 3, 3, 1), np.int32)
+    y = builder.tensor((1, 1, 1, 1), np.int32)
+    first = Conv((1, 6, 6, 20), (3, 3), 16, padding="SAME", pad_value=0)
+    inputs = [x, weights(16, 20), floats(0.5, 2), floats(0, 20), ABSENT]
+    builder.custom("LceBconv2d", inputs, [summed], bconv_options(first))
+    window = {"filterHeight": 2, "filterWidth": 2, "strideH": 2, "strideW": 2}
+    builder.builtin("MAX_POOL_2D", [summed], [pooled], **window, padding=PADDING["VALID"])
+    builder.builtin("MUL", [pooled, floats(0.1, 3)], [scaled])
+    builder.builtin("ADD", [scaled, floats(0, 30)], [normed])
+    builder.custom("LceQuantize", [normed], [signs])
+    last = Conv((1, 3, 3, 16), (3, 3), 10, padding="VALID")
+    thresholds = builder.constant(rng.integers(60, 84, 10).astype(np.int32))
+    inputs = [signs, weights(10, 16), ABSENT, ABSENT, thresholds]
+    builder.custom("LceBconv2d", inputs, [y], bconv_options(last))
+    return builder.finish([x], [y])
+
+
 def _pool(rng: np.random.Generator) -> bytes:
     """Returns a pool before a layer of one tap, as a pool alone has no products."""
     channels = int(rng.choice(_CHANNELS))

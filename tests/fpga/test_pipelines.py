@@ -13,7 +13,7 @@ from larq_engine.fpga.api import export_verilog
 from larq_engine.fpga.chips import CHIPS, Area, Chip, network_area
 from larq_engine.fpga.folds import choose_folds
 from larq_engine.fpga.runs import choose_run
-from tests.fpga.random_layers import random_layer
+from tests.fpga.random_layers import floats_between_layers, random_layer
 from tests.fpga.simulators import Simulation, lint, tables
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -35,6 +35,15 @@ def test_layers_of_the_keyword_network(layers, tmp_path):
     simulation = Simulation(exported, tmp_path, is_long=True)
     simulation.run()
     simulation.run(pauses=9, seed=2)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_floats_between_layers_are_comparisons_of_sums(seed, tmp_path):
+    exported = export_verilog(floats_between_layers(seed), fold=4)
+    assert [line.split()[1] for line in exported.report.splitlines()[2:6]] == [
+        *("LceBconv2d", "MAX_POOL_2D", "LceQuantize", "LceBconv2d")
+    ]
+    Simulation(exported, tmp_path).run(pauses=5)
 
 
 def test_a_model_without_names_of_layers_chooses_the_most_products():
