@@ -1,5 +1,6 @@
 """Exports binary layers as a folder of Verilog: `export_verilog`."""
 
+import hashlib
 import operator
 import os
 import re
@@ -10,6 +11,7 @@ from typing import Any
 from larq_engine.converter import schema
 from larq_engine.fpga.board import board_text, constraints
 from larq_engine.fpga.chips import CHIPS, network_area
+from larq_engine.fpga.device import device_file
 from larq_engine.fpga.folder import makefile, readme
 from larq_engine.fpga.folds import choose_folds, set_folds
 from larq_engine.fpga.network_modules import network_modules
@@ -17,6 +19,7 @@ from larq_engine.fpga.reference import sample
 from larq_engine.fpga.report import describe
 from larq_engine.fpga.runs import Run, choose_run
 from larq_engine.fpga.testbench import testbench
+from larq_engine.fpga.timing import image_cycles
 from larq_engine.python.interpreter import Interpreter
 from larq_engine.python.model_file import ModelSource, read_model
 from larq_engine.python.whole_files import write_folder
@@ -33,7 +36,7 @@ _CLOCKS = (10, 400)
 
 # All files that are written have these words; others of their names are somebody else's.
 _MARK = b"larq_engine"
-_NUMBERS = (".hex",)
+_NUMBERS = (".hex", ".json")
 
 
 @dataclass(frozen=True)
@@ -43,12 +46,14 @@ class ExportedVerilog:
     Attributes:
         files: Content of each file by its name.
         cycles: Clock cycles between two images.
+        image_cycles: Clock cycles of one image, from its first pixel to the last of its result.
         tables: Tables of 4 inputs that the network takes of the chip, estimated.
         report: A table of the layers, as text.
     """
 
     files: dict[str, bytes]
     cycles: int
+    image_cycles: int
     tables: int
     report: str
 
@@ -136,10 +141,13 @@ def export_verilog(
         "input.hex": "".join(f"{pixel:x}\n" for pixel in sent),
         "expected.hex": "".join(f"{pixel:x}\n" for pixel in made),
         "Makefile": makefile(prefix, chip, megahertz),
+        "device.json": device_file(run, chip, megahertz, area, hashlib.sha256(content).hexdigest()),
         "README.md": readme(network, prefix, chip, megahertz, report, __version__),
     }
     files = {name: text.encode() for name, text in texts.items()}
-    return ExportedVerilog(files, network.cycles, network_area(network).luts, report)
+    return ExportedVerilog(
+        files, network.cycles, image_cycles(network), network_area(network).luts, report
+    )
 
 
 def _read(content: bytes, span: tuple[int, int] | None) -> Run:

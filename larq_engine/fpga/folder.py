@@ -3,6 +3,7 @@
 from larq_engine.fpga.chips import Chip
 from larq_engine.fpga.layers import Network
 from larq_engine.fpga.streams import Stream
+from larq_engine.fpga.timing import image_cycles
 
 # Functions of more than four inputs took a third more tables with what joins tables.
 _SYNTHESIS = "synth_ecp5 -nowidelut"
@@ -34,8 +35,8 @@ obj_dir/V{prefix}_tb: {prefix}_tb.v $(MODULES)
 
 # What the network takes of the chip, without what tests it.
 area: $(MODULES)
-\t$(YOSYS) -q -l area.log -p 'read_verilog $(MODULES); {_SYNTHESIS} -top {prefix}_axis; \\
-\t  tee -o area.txt stat'
+\t$(YOSYS) -q -l area.log -p 'read_verilog $(MODULES)' \\
+\t  -p '{_SYNTHESIS} -top {prefix}_axis' -p 'tee -o area.txt stat'
 \tcat area.txt
 
 {prefix}_ulx3s.json: $(MODULES) {prefix}_ulx3s.v
@@ -68,6 +69,7 @@ folder; do not edit it, export the model again.
 | input | {source} |
 | output | {target} |
 | an image each | {network.cycles} cycles, {network.cycles / clock:.3g} us at {clock} MHz |
+| one image | {image_cycles(network)} cycles |
 
 ```
 {report}
@@ -96,6 +98,8 @@ Channel 0 has the lowest bits of a pixel.
 | `make sim PAUSES=8` | the same, and both sides pause in 8 of 16 cycles |
 | `make area` | synthesis by Yosys for the chip: tables, registers, memory |
 | `make bitstream` | a design for the ULX3S board that tests itself, placed and routed by nextpnr |
+
+`larq-engine place MODEL --profile PROFILE --device-file device.json -o OUT` plans with this chip.
 
 The modules are under the Apache License 2.0; whose the weights are, their author says.
 """

@@ -79,6 +79,14 @@ def product_modules(name: str, prefix: str, layer: Product, fold: int) -> list[M
     return modules
 
 
+def product_stages(lanes: Lanes) -> int:
+    """Returns the stages from a window's last cycle to its pixel: those that _Writer makes."""
+    layer = lanes.layer
+    stages = table_stages(lanes.words) + count_latency(layer.taps) + 1
+    stages += (not layer.is_plain) + (layer.beats > 1)
+    return stages + {Signs: 0, Dots: 1, Bytes: 3}[type(layer.end)]
+
+
 # ---- weights -------------------------------------------------------------------------------------
 
 

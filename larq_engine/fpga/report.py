@@ -2,6 +2,7 @@
 
 from larq_engine.fpga.chips import Chip, area_of, network_area
 from larq_engine.fpga.layers import Network, Product
+from larq_engine.fpga.timing import image_cycles
 from larq_engine.python.text_table import align_columns, printable
 
 _COLUMNS = ("layer", "operator", "output", "cycles a pixel", "lanes", "cycles", "tables", "blocks")
@@ -28,7 +29,7 @@ def describe(network: Network, chip: Chip, clock: int) -> str:
         )
     total = network_area(network)
     products = sum(node.layer.products for node in network.nodes)
-    cycles = network.cycles
+    cycles, one = network.cycles, image_cycles(network)
     lines = [
         *align_columns(_COLUMNS, rows, _NUMBERS),
         "",
@@ -37,7 +38,7 @@ def describe(network: Network, chip: Chip, clock: int) -> str:
         f"{total.blocks} of {chip.area.blocks} blocks, {total.multipliers} of "
         f"{chip.area.multipliers} multipliers: estimated",
         f"an image each {cycles} cycles: {clock * 1e6 / cycles:.0f} images a second at "
-        f"{clock} MHz, "
+        f"{clock} MHz; one takes {one} cycles, {one / clock:.3g} us; "
         f"{products / cycles:.0f} products a cycle",
     ]
     return "\n".join(map(printable, lines))

@@ -13,7 +13,10 @@ _Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Run:
-    """Operators first to end - 1 of a graph, as hardware."""
+    """Operators first to end - 1 of a graph, as hardware.
+
+    `nodes` has the number of each operator's layer, or None if it needs none.
+    """
 
     first: int
     end: int
@@ -21,6 +24,7 @@ class Run:
     source: Tensor
     target: Tensor
     network: Network
+    nodes: list[int | None]
 
 
 def choose_run(graph: Graph, layers: _Span | None = None) -> Run:
@@ -99,10 +103,13 @@ def _ends(graph: Graph, ops: list[Op]) -> tuple[Tensor, Tensor] | str:
 
 def _read(first: int, end: int, ops: list[Op], source: Tensor, target: Tensor) -> Run:
     reader = Reader(source, stream_of(source, ops))
+    nodes: list[int | None] = []
     for op in ops:
+        before = len(reader.network.nodes)
         reader.add(op)
+        nodes.append(before if len(reader.network.nodes) > before else None)
     if not reader.network.nodes:
         raise unsupported(ops[0], "expected an operator that computes")
     if reader.behind_floats(target):
         raise unsupported(ops[-1], "the output would be floats; end at the layer or at a sign")
-    return Run(first, end, ops, source, target, reader.network)
+    return Run(first, end, ops, source, target, reader.network, nodes)

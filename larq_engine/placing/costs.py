@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from larq_engine.placing.problem import HOST, Array, Gain, Problem, ProblemValue
+from larq_engine.placing.problem import HOST, Array, Gain, Problem, ProblemValue, cost_of
 from larq_engine.placing.profile import HOST_MEMORY, Device, Link, Measurement, Profile
 
 
@@ -43,6 +43,21 @@ class Costs:
     routes: Routes
     seconds: Problem
     joules: Problem  # infinite where not known
+    area: Problem | None = None  # None if no device has one
+
+    @property
+    def most_area(self) -> int | None:
+        """The area that operators may take; None if no device has a limit."""
+        return next((device.area for device in self.devices if device.area is not None), None)
+
+    def area_of(self, devices: Sequence[int]) -> int | None:
+        """Returns the area that operators take on these devices."""
+        return None if self.area is None else round(cost_of(self.area, devices))
+
+    def fits(self, devices: Sequence[int]) -> bool:
+        """Tells whether the operators on a device with an area fit it."""
+        area, most = self.area_of(devices), self.most_area
+        return area is None or most is None or area <= most
 
 
 def choose_devices(profile: Profile, names: Sequence[str] | None) -> tuple[Device, ...]:
@@ -121,18 +136,15 @@ def costs_of(
             runs.append(Gain(run.ops, number, run.seconds))
             runs_joules.append(Gain(run.ops, number, run.joules))
 
+    def of(entry: Measurement | None, cost: str) -> float:
+        if cost == "area":
+            return 0 if entry is None else entry.area or 0
+        if entry is None:
+            return np.inf
+        return joules_of(entry) if cost == "joules" else entry.seconds.median
+
     def table(cost: str) -> Array:
-        values = [
-            [
-                np.inf
-                if entry is None
-                else joules_of(entry)
-                if cost == "joules"
-                else entry.seconds.median
-                for entry in row
-            ]
-            for row in found
-        ]
+        values = [[of(entry, cost) for entry in row] for row in found]
         return np.array(values, dtype=np.float64).reshape(count, len(devices))
 
     routes = _routes(profile.links, memories)
@@ -151,7 +163,14 @@ def costs_of(
         routes,
         Problem(memory_of, table("seconds"), values, moves, tuple(runs)),
         Problem(memory_of, table("joules"), values, moved, tuple(runs_joules)),
+        Problem(memory_of, table("area"), values, np.zeros_like(moves), _no_gains(runs))
+        if any(device.area is not None for device in devices)
+        else None,
     )
+
+
+def _no_gains(runs: Sequence[Gain]) -> tuple[Gain, ...]:
+    return tuple(Gain(run.ops, run.device, 0.0) for run in runs)
 
 
 def measured_at(profile: Profile, device: Device, batch: int, threads: int) -> list[Measurement]:

@@ -4,6 +4,9 @@ The file is JSON like a profile's. A class has a constant cost of an operator, a
 multiplication and a cost of each byte that is read or written. An operator costs the constant and
 the larger of the other two. The first class that names the operator counts; `*` names all
 operators. An operator that the device cannot compute is in no class.
+
+A file for one model has layers in place of classes, or beside them: the cost of nodes of its graph,
+alone or of several that follow each other, and the area that one takes of the device's.
 """
 
 import os
@@ -13,7 +16,7 @@ from pathlib import Path
 from larq_engine.placing.json_fields import Fields, load_object
 from larq_engine.placing.profile import Device, Link, Measurement, Op, Profile, Timing
 from larq_engine.placing.profile_checks import check_profile
-from larq_engine.placing.profile_file import read_link
+from larq_engine.placing.profile_file import read_device_part, read_link
 
 VERSION = 1
 
@@ -34,6 +37,17 @@ class OpClass:
 
 
 @dataclass(frozen=True)
+class LayerCost:
+    """Cost of a node of one model, or of several in one go, for a batch of 1."""
+
+    nodes: tuple[int, ...]
+    seconds: float
+    joules: float | None
+    area: int | None
+    source: str
+
+
+@dataclass(frozen=True)
 class DeviceFile:
     """Contents of a device's file."""
 
@@ -42,6 +56,8 @@ class DeviceFile:
     links: tuple[Link, ...]
     classes: tuple[OpClass, ...]
     missing: tuple[str, ...]  # what was looked for and not found
+    layers: tuple[LayerCost, ...] = ()
+    sha256: str | None = None  # of the model that has the layers
 
 
 def shipped_devices() -> list[str]:
@@ -74,15 +90,16 @@ def parse_device(content: bytes, name: str = "device file") -> DeviceFile:
     """
     advice = f"take one of {', '.join(shipped_devices())} as an example"
     fields = load_object(content, name, "larq_engine_device", VERSION, advice)
-    device = fields.part("device")
     read = DeviceFile(
-        Device(device.text("name"), device.text("title"), device.text("memory")),
+        read_device_part(fields.part("device")),
         fields.text("source"),
         tuple(map(read_link, fields.parts("links", required=False))),
         tuple(map(_read_class, fields.parts("classes"))),
         fields.texts("missing"),
+        tuple(map(_read_layer, fields.parts("layers", required=False))),
+        fields.part("model").text("sha256") if fields.has("layers") else None,
     )
-    if not read.classes and not read.missing:
+    if not read.classes and not read.missing and not read.layers:
         raise ValueError(f"{name}: classes: expected at least one, got none")
     return read
 
@@ -99,6 +116,16 @@ def _read_class(fields: Fields) -> OpClass:
     )
 
 
+def _read_layer(fields: Fields) -> LayerCost:
+    return LayerCost(
+        nodes=fields.counts("nodes"),
+        seconds=fields.amount("seconds"),
+        joules=fields.optional_amount("joules"),
+        area=fields.optional_count("area"),
+        source=fields.text("source"),
+    )
+
+
 def apply_device(profile: Profile, added: DeviceFile) -> Profile:
     """Returns the profile with the device added, for each of the profile's batches.
 
@@ -107,10 +134,15 @@ def apply_device(profile: Profile, added: DeviceFile) -> Profile:
             no costs.
     """
     name = f"device '{added.device.name}'"
-    if not added.classes:
+    if not added.classes and not added.layers:
         raise ValueError(
             f"{name}: expected costs of classes of operators, got a file without them; it lacks "
             f"{'; '.join(added.missing)}; add classes to a copy of it"
+        )
+    if added.sha256 is not None and added.sha256 != profile.model.sha256:
+        raise ValueError(
+            f"{name}: expected the layers of the profile's model, sha256 {profile.model.sha256}, "
+            f"got those of {added.sha256}; export that model again"
         )
     known = {(link.source, link.target) for link in profile.links}
     links = [link for link in added.links if (link.source, link.target) not in known]
@@ -120,6 +152,7 @@ def apply_device(profile: Profile, added: DeviceFile) -> Profile:
         for batch in profile.batches()
         if (measurement := _measurement(profile, op, batch, added)) is not None
     ]
+    measurements += _of_layers(profile, added)
     result = replace(
         profile,
         devices=(*profile.devices, added.device),
@@ -128,6 +161,27 @@ def apply_device(profile: Profile, added: DeviceFile) -> Profile:
     )
     check_profile(result, name)
     return result
+
+
+def _of_layers(profile: Profile, added: DeviceFile) -> list[Measurement]:
+    """Returns the costs of layers whose nodes the profile has."""
+    ids = {op.node: op.id for op in profile.ops}
+    name, threads = added.device.name, min(profile.threads(), default=1)
+    return [
+        Measurement(
+            ops=tuple(ids[node] for node in layer.nodes),
+            batch=1,
+            device=name,
+            threads=threads,
+            kernel=None,
+            seconds=Timing(layer.seconds),
+            joules=layer.joules,
+            source=layer.source,
+            area=layer.area,
+        )
+        for layer in added.layers
+        if all(node in ids for node in layer.nodes)
+    ]
 
 
 def _measurement(profile: Profile, op: Op, batch: int, added: DeviceFile) -> Measurement | None:

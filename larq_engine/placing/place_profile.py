@@ -79,7 +79,9 @@ def place_profile(
     numbers = profile.threads() if threads is None else [threads]
     least_energy = objective == "energy"
     needs_joules = _needs_joules(objective, max_energy)
-    shared = {} if _needs_joules(objective, max_energy) else channels or {}
+    limited = [device.name for device in chosen if device.area is not None]
+    _check_area(limited, objective, max_energy)
+    shared = {} if needs_joules or limited else channels or {}
     tried: list[tuple[float, Costs, Solution, Splits]] = []
     problem = ""
     for size in batches:
@@ -126,6 +128,8 @@ def place_profile(
         falls_back=falls_back,
         unplaced=find_unplaced(profile, costs.batch, costs.threads),
         busy=profile.busy,
+        area=costs.area_of(solution.devices),
+        most_area=costs.most_area,
     )
 
 
@@ -173,6 +177,19 @@ def _check_gpus(devices: Sequence[Device]) -> None:
         )
 
 
+def _check_area(limited: Sequence[str], objective: str, max_energy: float | None) -> None:
+    if len(limited) > 1:
+        raise ValueError(
+            f"devices: expected one with an area at most, got {', '.join(limited)}; name the "
+            "devices that may be used"
+        )
+    if limited and (objective == "edp" or max_energy is not None):
+        raise ValueError(
+            f"objective: expected latency, throughput or energy with '{limited[0]}', whose area is "
+            "a limit already, got another limit or the product of both"
+        )
+
+
 def _needs_joules(objective: str, max_energy: float | None) -> bool:
     return objective in ("energy", "edp") or max_energy is not None
 
@@ -194,6 +211,9 @@ def _solve(costs: Costs, objective: str, max_energy: float | None) -> Solution:
             return least_within(costs.seconds, costs.joules, max_energy)
         except ValueError as error:
             raise ValueError(f"max_energy: {error} joules a batch") from None
+    if costs.area is not None and costs.most_area is not None:
+        least = costs.joules if objective == "energy" else costs.seconds
+        return least_within(least, costs.area, costs.most_area)
     if objective == "energy":
         return solve(costs.joules)
     if objective == "edp":
@@ -244,7 +264,9 @@ def _ops(
         for other in range(len(costs.devices)):
             if other != device or split is not None:
                 moved = [*devices[: op.id], other, *devices[op.id + 1 :]]
-                cost = _objective_of(costs, moved, others, objective)
+                cost = None
+                if costs.fits(moved):
+                    cost = _objective_of(costs, moved, others, objective)
                 more = None if cost is None or now is None else cost - now
                 elsewhere.append(_elsewhere(costs, op.id, other, more, objective))
         own = costs.measured[op.id][device]
@@ -336,4 +358,5 @@ def _baselines(costs: Costs) -> list[Alternative]:
 def _alternative(
     name: str, costs: Costs, devices: Sequence[int], splits: Sequence[Split] = ()
 ) -> Alternative:
-    return Alternative(name, *_totals(costs, devices, splits), costs.batch, costs.threads)
+    totals = _totals(costs, devices, splits) if costs.fits(devices) else (None, None)
+    return Alternative(name, *totals, costs.batch, costs.threads)

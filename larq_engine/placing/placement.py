@@ -153,6 +153,8 @@ class Placement:
     unplaced: Unplaced | None = None  # None: no whole model was measured
     verified: Verified | None = None  # None: the placed model was not run
     busy: str = ""  # how the profile's machine was disturbed; empty if it was quiet or is not known
+    area: int | None = None  # that operators take of a device with an area; None if none has one
+    most_area: int | None = None
 
     @property
     def cost(self) -> float:
@@ -217,6 +219,7 @@ class Placement:
             "alternatives": [vars(other) for other in self.alternatives],
             "unplaced": None if self.unplaced is None else vars(self.unplaced),
             "verified": None if self.verified is None else vars(self.verified),
+            **({} if self.area is None else {"area": self.area, "most_area": self.most_area}),
         }
 
     def to_json(self) -> str:
@@ -295,6 +298,8 @@ def _lines(placement: Placement) -> list[str]:
     if unplaced is not None:
         called = device_title(unplaced.device)
         lines.append(f"measured: {called}, without a placement: {units.seconds(unplaced.seconds)}")
+    if placement.area is not None:
+        lines.append(f"area: {placement.area} of {placement.most_area}")
     if placement.busy:
         lines.append(f"busy machine: the profile's times are doubtful ({placement.busy})")
     return [printable(line) for line in lines]

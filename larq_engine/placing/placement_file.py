@@ -74,6 +74,8 @@ def _parse(content: bytes, profile: Profile, name: str) -> Placement:
         ),
         unplaced=_read_unplaced(fields.part("unplaced")) if fields.has("unplaced") else None,
         verified=_read_verified(fields.part("verified")) if fields.has("verified") else None,
+        area=fields.optional_count("area"),
+        most_area=fields.optional_count("most_area"),
     )
     if len({op.node for op in placement.ops}) < len(placement.ops):
         raise ValueError(f"{name}: ops: expected each node once, got one of them twice")

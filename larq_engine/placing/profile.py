@@ -65,6 +65,7 @@ class Device:
     name: str
     title: str
     memory: str
+    area: int | None = None  # which its operators may take together; None: any number fits
 
     @property
     def called(self) -> str:
@@ -106,6 +107,7 @@ class Measurement:
     limit_seconds: float | None = None  # the physical floor
     source: str | None = None  # of costs that were not measured
     cut_seconds: float | None = None  # of the operators cut out of the model, if used
+    area: int | None = None  # of one operator, on a device that has an area
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def parse_profile(content: bytes, name: str = "profile") -> Profile:
         ),
         values=tuple(_read_value(part) for part in fields.parts("values")),
         ops=tuple(_read_op(part) for part in fields.parts("ops")),
-        devices=tuple(_read_device(part) for part in fields.parts("devices")),
+        devices=tuple(read_device_part(part) for part in fields.parts("devices")),
         links=tuple(read_link(part) for part in fields.parts("links")),
         measurements=tuple(read_measurement(part) for part in fields.parts("measurements")),
         totals=tuple(_read_total(part) for part in fields.parts("totals", required=False)),
@@ -92,7 +92,7 @@ def format_profile(profile: Profile) -> bytes:
         "machine": profile.machine,
         "values": [vars(value) for value in profile.values],
         "ops": [vars(op) for op in profile.ops],
-        "devices": [vars(device) for device in profile.devices],
+        "devices": [_device_fields(device) for device in profile.devices],
         "links": [_link_fields(link) for link in profile.links],
         "measurements": [_timed_fields(entry) for entry in profile.measurements],
         "totals": [_timed_fields(entry) for entry in profile.totals],
@@ -116,6 +116,10 @@ def _encode(content: Mapping[str, Any]) -> str:
     return "{\n " + ",\n ".join(lines) + "\n}\n"
 
 
+def _device_fields(device: Device) -> dict[str, Any]:
+    return {key: value for key, value in vars(device).items() if key != "area" or value is not None}
+
+
 def _link_fields(link: Link) -> dict[str, Any]:
     fields = dict(vars(link))
     return {"from": fields.pop("source"), "to": fields.pop("target"), **fields}
@@ -127,7 +131,7 @@ def _timed_fields(entry: Measurement | Total) -> dict[str, Any]:
     return {
         key: value
         for key, value in fields.items()
-        if value is not None or key not in ("source", "cut_seconds")
+        if value is not None or key not in ("source", "cut_seconds", "area")
     }
 
 
@@ -153,8 +157,14 @@ def _read_op(fields: Fields) -> Op:
     )
 
 
-def _read_device(fields: Fields) -> Device:
-    return Device(fields.text("name"), fields.text("title"), fields.text("memory"))
+def read_device_part(fields: Fields) -> Device:
+    """Reads a device of a profile or of a device's file."""
+    return Device(
+        fields.text("name"),
+        fields.text("title"),
+        fields.text("memory"),
+        fields.optional_count("area", least=1),
+    )
 
 
 def read_link(fields: Fields) -> Link:
@@ -181,6 +191,7 @@ def read_measurement(fields: Fields) -> Measurement:
         limit_seconds=fields.optional_amount("limit_seconds"),
         source=fields.optional_text("source"),
         cut_seconds=fields.optional_amount("cut_seconds"),
+        area=fields.optional_count("area"),
     )
 
 

@@ -56,14 +56,10 @@ class Simulation:
         return {name.removeprefix("cycles "): int(value) for name, _, value in lines}
 
 
-def tables(folder: Path, top: str) -> int:
-    """Returns the tables that Yosys makes of a module; a pair of a carry chain is two of them."""
+def tables(folder: Path) -> int:
+    """Returns the tables that Yosys makes of a network; a cell of a carry chain is two of them."""
     require()
-    modules = " ".join(
-        sorted(path.name for path in folder.glob("*.v") if not path.stem.endswith(("tb", "ulx3s")))
-    )
-    synthesis = f"synth_ecp5 -nowidelut -top {top}; tee -o area.txt stat"
-    _run(["yosys", "-q", "-p", f"read_verilog {modules}; {synthesis}"], folder)
+    _run(["make", "-s", "area"], folder)
     lines = [line.split() for line in (folder / "area.txt").read_text().splitlines()]
     cells = dict(line for line in lines if len(line) == 2)
     return int(cells.get("LUT4", 0)) + 2 * int(cells.get("CCU2C", 0))

@@ -1,6 +1,7 @@
 """Networks as hardware: the pixels are the engine's, and layers keep the pace that was planned."""
 
 import itertools
+import json
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,9 @@ _WORDS = _ROOT / "web" / "live" / "words.tflite"
 def test_the_binary_layers_of_the_digits_network_keep_their_pace(tmp_path):
     exported = export_verilog(_DIGITS, fold=16)
     simulation = Simulation(exported, tmp_path, is_long=True)
-    assert simulation.run()["between images"] == exported.cycles
+    cycles = simulation.run()
+    assert cycles["between images"] == exported.cycles
+    assert cycles["of an image"] == pytest.approx(exported.image_cycles, rel=0.01)
     simulation.run(pauses=6, seed=3)
 
 
@@ -58,7 +61,7 @@ def test_synthesis_takes_about_the_tables_that_were_estimated(tmp_path):
     content, fold = random_layer(18)
     exported = export_verilog(content, fold=fold)
     exported.save(tmp_path)
-    assert 0.5 < tables(tmp_path, "model_axis") / exported.tables < 1.3
+    assert 0.5 < tables(tmp_path) / exported.tables < 1.3
 
 
 def test_two_models_in_one_design_do_not_clash(tmp_path):
@@ -95,6 +98,32 @@ def test_folds_are_those_of_an_exhaustive_search(share):
             found.append((network.cycles, area.luts))
     choose_folds(network, chip, share)
     assert (network.cycles, network_area(network).luts) == min(found)
+
+
+def test_the_device_file_has_runs_of_layers_and_their_areas():
+    exported = export_verilog(_WORDS)
+    content = json.loads(exported.files["device.json"])
+    singles = {tuple(entry["nodes"]): entry for entry in content["layers"]}
+    assert sum(entry.get("area", 0) for entry in singles.values()) == exported.tables
+    assert content["device"]["area"] == int(0.6 * CHIPS["ecp5-85k"].area.luts)
+    whole = singles[tuple(range(3, 15))]
+    assert whole["seconds"] == pytest.approx(exported.image_cycles / 100e6)
+    # A pipeline is faster than its layers one after the other.
+    assert whole["seconds"] < 0.6 * sum(singles[(node,)]["seconds"] for node in range(3, 15))
+    assert (7, 8) not in singles, "a sum has two inputs without the layer that both come from"
+
+
+def test_a_model_is_placed_on_three_devices(tmp_path):
+    exported = export_verilog(_DIGITS)
+    (tmp_path / "device.json").write_bytes(exported.files["device.json"])
+    profile = larq_engine.profile(_DIGITS, rounds=1)
+    files = [tmp_path / "device.json", "h100"]
+    placed = larq_engine.place(_DIGITS, profile, device_files=files)
+    assert {"fpga", "h100"} <= {
+        other.device for op in placed.placement.ops for other in op.elsewhere
+    } | {op.device for op in placed.placement.ops}
+    assert placed.placement.area is not None
+    assert placed.placement.area <= placed.placement.most_area
 
 
 def test_a_chip_that_is_too_small_is_told_what_is_missing():

@@ -10,6 +10,9 @@ from tests.fpga.simulators import Simulation
 @pytest.mark.parametrize("seed", range(100))
 def test_a_random_layer_computes_the_engines_pixels(seed, tmp_path):
     content, fold = random_layer(seed)
-    simulation = Simulation(export_verilog(content, fold=fold), tmp_path)
-    simulation.run()
+    exported = export_verilog(content, fold=fold)
+    simulation = Simulation(exported, tmp_path)
+    cycles = simulation.run()
+    assert abs(cycles["of an image"] - exported.image_cycles) <= 2
+    assert cycles["between images"] <= exported.cycles + 1
     simulation.run(pauses=8, seed=seed + 1)

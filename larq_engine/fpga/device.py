@@ -1,0 +1,91 @@
+"""Writes a device file: what each layer, and each run of them, costs on the chip, for placement."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from larq_engine.fpga.chips import Chip, area_of
+from larq_engine.fpga.layers import Network, Node
+from larq_engine.fpga.runs import Run
+from larq_engine.fpga.timing import image_cycles, layer_cycles
+
+# The link of the FPGA-GPU paper (arXiv 2102.01343): PCIe gen2 x4. Its latency is not known.
+_BYTES_PER_SECOND = 2.5e9
+_LINK = "assumed: PCIe gen2 x4, 2.5 GB/s; its latency is not known and counts as none"
+
+
+def device_file(run: Run, chip: Chip, clock: int, share: float, sha256: str) -> str:
+    """Returns the text of the file, which `larq-engine place --device-file` reads."""
+    ends = (("host", "fpga"), ("fpga", "host"))
+    fields = {
+        "larq_engine_device": 1,
+        "device": {
+            "name": "fpga",
+            "title": f"{chip.about} at {clock} MHz",
+            "memory": "fpga",
+            "area": int(chip.area.luts * share),
+        },
+        "source": "Cycles are those of the exported pipelines, counted; areas are estimates.",
+        "links": [
+            {
+                "from": source,
+                "to": target,
+                "seconds": 0.0,
+                "bytes_per_second": _BYTES_PER_SECOND,
+                "joules_per_byte": None,
+                "source": _LINK,
+            }
+            for source, target in ends
+        ],
+        "classes": [],
+        "missing": ["joules of layers and of the link", "latency of the link"],
+        "model": {"sha256": sha256},
+        "layers": list(_layers(run, clock)),
+    }
+    return json.dumps(fields, indent=1) + "\n"
+
+
+def _layers(run: Run, clock: int) -> Iterator[dict[str, Any]]:
+    """Yields each operator, with its area, and each run of several."""
+    count = len(run.ops)
+    for first in range(count):
+        number = run.nodes[first]
+        node = None if number is None else run.network.nodes[number]
+        cycles = 0 if node is None else layer_cycles(node)
+        area = 0 if node is None else area_of(node.layer, node.fold).luts
+        yield {**_entry(run, first, first + 1, cycles, clock), "area": area}
+        for end in range(first + 2, count + 1):
+            part = _part(run.network, [n for n in run.nodes[first:end] if n is not None])
+            if part is not None:
+                yield _entry(run, first, end, image_cycles(part), clock)
+
+
+def _entry(run: Run, first: int, end: int, cycles: int, clock: int) -> dict[str, Any]:
+    return {
+        "nodes": list(range(run.first + first, run.first + end)),
+        "seconds": cycles / (clock * 1e6),
+        "source": f"{cycles} cycles",
+    }
+
+
+def _part(network: Network, numbers: list[int]) -> Network | None:
+    """Returns the network of some nodes, or None if it has several inputs or outputs."""
+    made = {number + 1 for number in numbers}
+    read = {value for number in numbers for value in network.nodes[number].reads}
+    outside = read - made
+    after = {
+        value
+        for value in made
+        if value == len(network.nodes)
+        or any(reader not in numbers for reader, _ in network.readers(value))
+    }
+    if len(outside) != 1 or len(after) != 1:
+        return None
+    [source] = outside
+    place = {source: 0} | {number + 1: n for n, number in enumerate(numbers, 1)}
+    part = Network(network.stream(source))
+    for number in numbers:
+        node = network.nodes[number]
+        reads = tuple(place[value] for value in node.reads)
+        part.nodes.append(Node(node.layer, reads, node.fold))
+    return part
