@@ -46,11 +46,12 @@ def main() -> None:
     )
     exported.save(folder)
     print(exported.report)
-    cells = _area(folder)
+    _make(folder, "area")
+    cells = cells_of(folder)
     luts = tables_of(cells)
     whole = CHIPS[arguments.target].area
     rows = [
-        ("tables (LUT4)", luts, exported.tables, f"{luts / whole.luts:.0%}"),
+        ("LUTs (LUT4)", luts, exported.luts, f"{luts / whole.luts:.0%}"),
         ("registers", cells["TRELLIS_FF"], "", f"{cells['TRELLIS_FF'] / whole.luts:.0%}"),
         ("blocks of memory", cells["DP16KD"], "", f"{cells['DP16KD'] / whole.blocks:.0%}"),
         ("multipliers", cells["MULT18X18D"], "", f"{cells['MULT18X18D'] / whole.multipliers:.0%}"),
@@ -66,8 +67,8 @@ def tables_of(cells: dict[str, int]) -> int:
     return cells["LUT4"] + 2 * cells["CCU2C"] + 6 * cells["TRELLIS_DPR16X4"]
 
 
-def _area(folder: Path) -> dict[str, int]:
-    _make(folder, "area")
+def cells_of(folder: Path) -> dict[str, int]:
+    """Returns the chip's cells in an exported folder after `make area`."""
     lines = (folder / "area.txt").read_text().splitlines()
     found = dict(line.split() for line in lines if len(line.split()) == 2)
     return {cell: int(found.get(cell, 0)) for cell in _CELLS}

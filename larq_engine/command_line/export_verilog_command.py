@@ -50,7 +50,7 @@ def add_parser(commands: Any) -> None:
         type=float,
         default=0.6,
         metavar="SHARE",
-        help="the share of the chip's tables that auto may take (default: 0.6)",
+        help="the share of the chip's LUTs that auto may take (default: 0.6)",
     )
     parser.add_argument(
         "--prefix",

@@ -5,6 +5,7 @@ import operator
 import os
 import re
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -24,19 +25,21 @@ from larq_engine.python.interpreter import Interpreter
 from larq_engine.python.model_file import ModelSource, read_model
 from larq_engine.python.whole_files import write_folder
 
+# Characters of a wrong argument in an error.
+_SHOWN = 80
+
 # Images of the test bench.
 _IMAGES = 4
 
 # Names of modules begin so; what follows makes each a name that no keyword of Verilog is.
 _PREFIX = re.compile(r"[a-z][a-z0-9_]{0,62}", re.IGNORECASE)
-_SPAN = re.compile(r"(\d+):(\d+)")
+_SPAN = re.compile(r"(\d{1,9}):(\d{1,9})", re.ASCII)
 
 # MHz that the board's PLL makes, within reason for these chips.
 _CLOCKS = (10, 400)
 
-# All files that are written have these words; others of their names are somebody else's.
-_MARK = b"larq_engine"
-_NUMBERS = (".hex", ".json")
+# What comes before these words in README.md is the same in all exports of a prefix.
+_END = b" larq_engine "
 
 
 @dataclass(frozen=True)
@@ -47,14 +50,14 @@ class ExportedVerilog:
         files: Content of each file by its name.
         cycles: Clock cycles between two images.
         image_cycles: Clock cycles of one image, from its first pixel to the last of its result.
-        tables: Tables of 4 inputs that the network takes of the chip, estimated.
+        luts: Tables of 4 inputs (LUTs) that the network takes of the chip, estimated.
         report: A table of the layers, as text.
     """
 
     files: dict[str, bytes]
     cycles: int
     image_cycles: int
-    tables: int
+    luts: int
     report: str
 
     def save(self, folder: str | os.PathLike[str]) -> None:
@@ -65,21 +68,21 @@ class ExportedVerilog:
             OSError: It fails; the error names the file.
         """
         path = Path(folder)
-        for name in self.files:
-            is_other = name.endswith(_NUMBERS) or (
-                (path / name).exists() and _MARK in (path / name).read_bytes()
+        there = sorted(name for name in self.files if (path / name).exists())
+        head = self.files["README.md"].split(_END)[0]
+        readme = path / "README.md"
+        is_own = readme.is_file() and readme.read_bytes().startswith(head)
+        if there and (not is_own or not all((path / name).is_file() for name in there)):
+            raise ValueError(
+                f"folder '{path}': expected a folder for this export alone, got one with a "
+                f"{there[0]} of another origin or prefix; choose a new folder"
             )
-            if (path / name).exists() and not is_other:
-                raise ValueError(
-                    f"folder '{path}': expected a folder for this export alone, got one with a "
-                    f"{name} of another origin; choose a new folder"
-                )
         write_folder(path, self.files)
 
     def __repr__(self) -> str:
         return (
-            f"<ExportedVerilog of {len(self.files)} files, an image each {self.cycles} cycles, "
-            f"about {self.tables} tables>"
+            f"<ExportedVerilog of {len(self.files)} files, an image every {self.cycles} "
+            f"cycles, about {self.luts} LUTs>"
         )
 
 
@@ -103,7 +106,7 @@ def export_verilog(
         clock: MHz, for the constraints and the report.
         fold: Cycles in which each layer computes a pixel; "auto" takes the fewest with which all
             layers fit the chip.
-        area: The share of the chip's tables that "auto" may take.
+        area: The share of the chip's LUTs that "auto" may take.
         prefix: Begins the names of all modules and files.
 
     Raises:
@@ -115,7 +118,7 @@ def export_verilog(
         raise ValueError(f"target: expected one of {', '.join(CHIPS)}, got {target!r}")
     chip = CHIPS[target]
     megahertz = _whole("clock", clock, *_CLOCKS)
-    if not isinstance(area, (int, float)) or not 0 < area <= 1:
+    if not isinstance(area, Real) or isinstance(area, bool) or not 0 < area <= 1:
         raise ValueError(f"area: expected a share from 0 to 1, such as 0.6, got {area!r}")
     if not isinstance(prefix, str) or not _PREFIX.fullmatch(prefix):
         raise ValueError(
@@ -134,19 +137,20 @@ def export_verilog(
     report = describe(network, chip, megahertz)
     sent, made = sample(content, run, _IMAGES, seed=1)
     texts = {f"{module.name}.v": module.text for module in network_modules(network, prefix)}
-    texts |= {
+    files = {
+        **texts,
+        "Makefile": makefile(prefix, list(texts), chip, megahertz),
         f"{prefix}_tb.v": testbench(network, prefix, _IMAGES),
         f"{prefix}_ulx3s.v": board_text(network, prefix, _IMAGES, megahertz),
         "ulx3s.lpf": constraints(),
         "input.hex": "".join(f"{pixel:x}\n" for pixel in sent),
         "expected.hex": "".join(f"{pixel:x}\n" for pixel in made),
-        "Makefile": makefile(prefix, chip, megahertz),
         "device.json": device_file(run, chip, megahertz, area, hashlib.sha256(content).hexdigest()),
         "README.md": readme(network, prefix, chip, megahertz, report, __version__),
     }
-    files = {name: text.encode() for name, text in texts.items()}
+    content_of = {name: text.encode() for name, text in files.items()}
     return ExportedVerilog(
-        files, network.cycles, image_cycles(network), network_area(network).luts, report
+        content_of, network.cycles, image_cycles(network), network_area(network).luts, report
     )
 
 
@@ -157,7 +161,8 @@ def _read(content: bytes, span: tuple[int, int] | None) -> Run:
             pass
     except ValueError as error:
         raise ValueError(
-            f"expected a model that the engine runs without a host; {error}"
+            "expected a model that the engine runs without a host, which computes what hardware "
+            f"must: {error}"
         ) from error
     read = schema.read(content)
     if len(schema.runnable_graphs(read)) > 1:
@@ -180,7 +185,9 @@ def _checked_span(layers: Any) -> tuple[int, int] | None:
         return None
     found = _SPAN.fullmatch(layers) if isinstance(layers, str) else None
     if found is None:
-        raise ValueError(f"layers: expected a range of operators, such as '2:5', got {layers!r}")
+        raise ValueError(
+            f"layers: expected a range of operators, such as '2:5', got {repr(layers)[:_SHOWN]}"
+        )
     return int(found[1]), int(found[2])
 
 
@@ -192,6 +199,7 @@ def _whole(name: str, value: Any, least: int, most: int) -> int:
     if found is None or isinstance(value, bool) or not least <= found <= most:
         also = " or 'auto'" if name == "fold" else ""
         raise ValueError(
-            f"{name}: expected a whole number from {least} to {most}{also}, got {value!r}"
+            f"{name}: expected a whole number from {least} to {most}{also}, got "
+            f"{repr(value)[:_SHOWN]}"
         )
     return found

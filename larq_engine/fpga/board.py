@@ -9,6 +9,8 @@ from larq_engine.fpga.text import bits_for, register, vector
 _OSCILLATOR = 25
 _VCO = (400, 800)
 _MOST_DIVISOR = 128
+# The PLL compares phases at 3.125 MHz or more.
+_MOST_DIVIDED = 8
 
 # Bits of a result that are compared in one step.
 _COMPARED = 16
@@ -20,7 +22,7 @@ _LEDS = ("B2", "C2", "C1", "D2", "D1", "E2", "E1", "H3")
 def nearest_clock(wanted: int) -> tuple[int, int, int]:
     """Returns the divisors of input, feedback and output whose clock is nearest, in MHz."""
     found = []
-    for divided in range(1, 26):
+    for divided in range(1, _MOST_DIVIDED + 1):
         for times in range(1, 81):
             clock = _OSCILLATOR * times / divided
             for output in range(1, _MOST_DIVISOR + 1):
@@ -34,16 +36,17 @@ def nearest_clock(wanted: int) -> tuple[int, int, int]:
 def board_text(network: Network, prefix: str, images: int, clock: int) -> str:
     """Returns the design: led[7] stays on after a wrong pixel, the others count images."""
     source, target = network.source, network.target
-    sent, made = images * source.pixels, images * target.pixels
-    in_bits, out_bits = bits_for(sent - 1), bits_for(made - 1)
+    sent, received = images * source.pixels, images * target.pixels
+    in_bits, out_bits = bits_for(sent - 1), bits_for(received - 1)
     divided, times, output = nearest_clock(clock)
+    made_clock = _OSCILLATOR * times / divided
     pixel = bits_for(max(target.pixels - 1, 1))
     parts = math.ceil(target.pixel_bits / _COMPARED)
     difference = "result_kept ^ wanted_kept"
     if parts * _COMPARED > target.pixel_bits:
         difference = f"{{{parts * _COMPARED - target.pixel_bits}'d0, {difference}}}"
     return f"""\
-// Runs {prefix}_network on an ULX3S at {clock} MHz with the test bench's images, for ever:
+// Runs {prefix}_network on an ULX3S at {made_clock:g} MHz with the test bench's images, for ever:
 // led[6:0] count images by 1024, and led[7] stays on once a pixel was wrong.
 // Written by larq_engine.
 `default_nettype none
@@ -69,7 +72,7 @@ module {prefix}_ulx3s (
   always @(posedge clk) if (locked && reset) start <= start + 4'd1;
 
   reg {vector(source.pixel_bits)} inputs [0:{sent - 1}];
-  reg {vector(target.pixel_bits)} expected [0:{made - 1}];
+  reg {vector(target.pixel_bits)} expected [0:{received - 1}];
   initial begin
     $readmemh("input.hex", inputs);
     $readmemh("expected.hex", expected);
@@ -124,7 +127,7 @@ module {prefix}_ulx3s (
       has_result <= {{has_result[1:0], out_valid}};
       if (has_result[2] && |differs) is_wrong <= 1'b1;
       if (out_valid) begin
-        made <= made == {out_bits}'d{made - 1} ? {out_bits}'d0 : made + {out_bits}'d1;
+        made <= made == {out_bits}'d{received - 1} ? {out_bits}'d0 : made + {out_bits}'d1;
         place <= place == {pixel}'d{target.pixels - 1} ? {pixel}'d0 : place + {pixel}'d1;
         if (place == {pixel}'d{target.pixels - 1}) images <= images + 17'd1;
       end

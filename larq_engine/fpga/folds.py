@@ -8,7 +8,7 @@ is found exactly: sums of areas that another sum undercuts in all respects are d
 from collections.abc import Iterable
 from dataclasses import replace
 
-from larq_engine.fpga.chips import Area, Chip, network_area, options_of
+from larq_engine.fpga.chips import Area, Chip, area_of, network_area, options_of, waiting_area
 from larq_engine.fpga.layers import Layer, Network, Node
 
 _Choice = tuple[Area, tuple[int, ...]]
@@ -22,7 +22,9 @@ def choose_folds(network: Network, chip: Chip, share: float) -> None:
     Raises:
         ValueError: The chip is too small.
     """
-    limit = replace(chip.area, luts=int(chip.area.luts * share))
+    for node in network.nodes:
+        node.fold = 1  # with which most pixels are under way, for which queues wait
+    limit = replace(chip.area, luts=int(chip.area.luts * share)) - waiting_area(network)
     layers = [node.layer for node in network.nodes]
     least = max(network.source.pixels, network.target.pixels)
     paces = sorted({max(least, cycles) for layer in layers for _, cycles, _ in options_of(layer)})
@@ -42,7 +44,7 @@ def choose_folds(network: Network, chip: Chip, share: float) -> None:
 
 
 def set_folds(network: Network, fold: int) -> None:
-    """Gives each layer the fold that is nearest below or at a number, or its smallest."""
+    """Gives each layer its greatest fold that is not above a number."""
     for node in network.nodes:
         folds = node.layer.folds
         node.fold = max((n for n in folds if n <= fold), default=folds[0])
@@ -79,11 +81,9 @@ def _too_small(network: Network, chip: Chip, share: float, limit: Area) -> str:
     for node in network.nodes:
         node.fold = node.layer.folds[-1]
     need = network_area(network)
-    largest = max(
-        network.nodes, key=lambda node: network_area(Network(network.source, [node])).luts
-    )
+    largest = max(network.nodes, key=lambda node: area_of(node.layer, node.fold).luts)
     return (
-        f"target: expected a chip for at least {need.luts} tables, {need.blocks} blocks of memory "
+        f"target: expected a chip for at least {need.luts} LUTs, {need.blocks} block RAMs "
         f"and {need.multipliers} multipliers, got {chip.name} with {limit.luts} ({share:.0%} of "
         f"{chip.area.luts}), {limit.blocks} and {limit.multipliers}; each layer had the fold that "
         f"takes least ({_folds(network.nodes)}); the largest is '{largest.layer.name}': export "

@@ -6,8 +6,9 @@ from collections.abc import Callable
 import numpy as np
 
 from larq_engine.converter.graph import Array
-from larq_engine.fpga.layers import Layer, Network, Node, Pool, Product, Sum, ToSigns
+from larq_engine.fpga.layers import Layer, Network, Pool, Product, Sum, ToSigns
 from larq_engine.fpga.product_module import product_modules
+from larq_engine.fpga.queues import queue_depths
 from larq_engine.fpga.shared_modules import count_module, queue_module, queue_name
 from larq_engine.fpga.streams import Stream, to_pixels
 from larq_engine.fpga.text import (
@@ -15,6 +16,7 @@ from larq_engine.fpga.text import (
     Module,
     Port,
     bits_for,
+    flag,
     joined,
     module,
     register,
@@ -30,13 +32,6 @@ from larq_engine.fpga.value_modules import (
     sum_module,
 )
 from larq_engine.fpga.window_module import class_bits, window_module
-
-# A queue of two pixels passes one each cycle, and no wire goes through it in one cycle.
-_SHORT = 2
-
-# More than the pads of a window need while they pass; measured: no layer waits then.
-_SPARE = 4
-_LONGEST = 64
 
 
 def network_modules(network: Network, prefix: str) -> list[Module]:
@@ -54,8 +49,8 @@ def network_modules(network: Network, prefix: str) -> list[Module]:
 
 def _about(network: Network) -> str:
     return (
-        f"{len(network.nodes)} layers: {network.source} become {network.target}, an image each "
-        f"{network.cycles} cycles."
+        f"{len(network.nodes)} layers: {network.source} become {network.target}, one image "
+        f"every {network.cycles} cycles."
     )
 
 
@@ -118,7 +113,7 @@ class _Top:
         for n, name in enumerate(names):
             text += wire(bits, f"{name}_data", f"v{value}_data")
             text += f"  wire {name}_ready;\n"
-            text += wire(1, f"{name}_valid", f"v{value}_valid && !v{value}_taken[{n}]")
+            text += flag(f"{name}_valid", f"v{value}_valid && !v{value}_taken[{n}]")
         ready = joined([f"{name}_ready" for name in names])
         return text + (
             f"  wire {vector(count)} v{value}_done = v{value}_taken | {ready};\n"
@@ -185,62 +180,6 @@ def _pad(layer: Pool | Product) -> int:
         least = -(2 ** (layer.source.bits - 1))
         value = 1 if layer.source.kind == "sign" else np.where(layer.falls or False, ~least, least)
     return to_pixels(layer.source, np.broadcast_to(value, layer.source.channels))[0]
-
-
-def queue_depths(network: Network) -> dict[tuple[int, int], int]:
-    """Returns how many pixels each layer's queues hold.
-
-    Where streams join, one waits for the other. The windows of the other's layers hold pixels back,
-    which the queue must take, or both would wait for each other.
-    """
-    needed: list[Array] = [np.arange(1, network.source.pixels + 1)]
-    layers: list[int] = [0]
-    for node in network.nodes:
-        needed.append(_needed(node.layer, [needed[value] for value in node.reads]))
-        layers.append(1 + max(layers[value] for value in node.reads))
-    depths = {}
-    for number, node in enumerate(network.nodes):
-        late = None
-        if len(node.reads) > 1:
-            late = np.maximum.reduce([needed[value] for value in node.reads])
-        for place, value in enumerate(node.reads):
-            depths[number, place] = _while_pads_pass(node, network.cycles)
-            if late is not None:
-                there = np.searchsorted(needed[value], late, side="right")
-                held = int((there - np.arange(len(late))).max())
-                ahead = max(layers[other] for other in node.reads) - layers[value]
-                # Pixels that are under way in layers: in queues, windows and stages.
-                depths[number, place] = max(_SHORT, held + 6 * ahead)
-    return depths
-
-
-def _while_pads_pass(node: Node, cycles: int) -> int:
-    """Returns how many pixels come while a layer takes none, where images follow each `cycles`.
-
-    It takes none for the windows below the image, and for the pads between two images.
-    """
-    if not isinstance(node.layer, (Pool, Product)):
-        return _SHORT
-    rows, columns = node.layer.window.rows, node.layer.window.columns
-    pads = (rows.walked - rows.size) * columns.walked + columns.walked - columns.size
-    below = max(0, rows.walked - rows.before - rows.size)
-    waits = pads + below * columns.positions * node.fold
-    apart = max(1, cycles / node.layer.source.pixels)
-    return _SHORT if pads == 0 else min(_LONGEST, math.ceil(waits / apart) + _SPARE)
-
-
-def _needed(layer: Layer, reads: list[Array]) -> Array:
-    """Returns how many pixels of the input must have come before each pixel of a layer is made."""
-    if isinstance(layer, Sum):
-        return np.asarray(np.maximum(*reads))
-    [source] = reads
-    if isinstance(layer, ToSigns):
-        return source
-    assert isinstance(layer, (Pool, Product))
-    pixels = layer.window.needed()
-    found: Array = source[np.maximum(pixels, 1) - 1]
-    beats = layer.beats if isinstance(layer, Product) else 1
-    return found[beats - 1 :: beats]
 
 
 def _clock() -> list[str]:
@@ -316,7 +255,7 @@ def _counted(name: str, stream: Stream, passes: str) -> str:
     if stream.pixels == 1:
         return f"  wire is_last_{name} = 1'b1;\n"
     bits = bits_for(stream.pixels - 1)
-    last = wire(1, f"is_last_{name}", f"place_{name} == {bits}'d{stream.pixels - 1}")
+    last = flag(f"is_last_{name}", f"place_{name} == {bits}'d{stream.pixels - 1}")
     return (
         register(bits, f"place_{name}")
         + last

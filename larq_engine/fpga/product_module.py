@@ -19,6 +19,7 @@ from larq_engine.fpga.text import (
     bits_for,
     delayed,
     delayed_bit,
+    flag,
     joined,
     module,
     number,
@@ -195,7 +196,7 @@ class _Writer:
         if fold > 1:
             bits = bits_for(fold - 1)
             text += register(bits, "cycle")
-            text += wire(1, "last_cycle", f"cycle == {bits}'d{fold - 1}")
+            text += flag("last_cycle", f"cycle == {bits}'d{fold - 1}")
             text += (
                 f"  always @(posedge clk) if (reset) cycle <= {bits}'d0;\n"
                 f"    else if (advance && in_valid) cycle <= last_cycle ? {bits}'d0 : "
@@ -211,8 +212,8 @@ class _Writer:
                 f"    else if (advance && in_valid) place <= place == {bits}'d"
                 f"{self.lanes.words - 1} ? {bits}'d0 : place + {bits}'d1;\n"
             )
-            text += wire(1, "first_beat", f"place < {bits}'d{fold}")
-            text += wire(1, "last_beat", f"place >= {bits}'d{fold * (beats - 1)}")
+            text += flag("first_beat", f"place < {bits}'d{fold}")
+            text += flag("last_beat", f"place >= {bits}'d{fold * (beats - 1)}")
         self.text += text
         self.is_last = last
         self.place = "place" if beats > 1 else "cycle"
@@ -362,10 +363,14 @@ class _Writer:
     def _signs(self, end: Signs, sums: list[str]) -> list[str]:
         size = bits_for(int(max(end.least.max(), self.layer.most_ones)))
         least = self._numbers("least", end.least, size)
+        is_fixed = self.lanes.fold == 1 and not self.class_bits
         results = []
         for lane, (total, limit) in enumerate(zip(sums, least, strict=True)):
-            value = widened(total, self.sum_bits, size)
-            self.text += wire(1, f"result_{lane}", f"{value} >= {limit}")
+            test = f"{widened(total, self.sum_bits, size)} >= {limit}"
+            known = int(end.least[0, lane]) if is_fixed else 1
+            if known == 0 or known > self.layer.most_ones:
+                test = "1'b1" if known == 0 else "1'b0"
+            self.text += flag(f"result_{lane}", test)
             results.append(f"result_{lane}")
         return results
 
@@ -448,7 +453,7 @@ class _Writer:
         if layer.beats > 1:
             text, done = delayed("done", 1, "last_beat", self.stage)
             self.text += text
-            self.text += wire(1, "has_result", f"{valid} && {done}")
+            self.text += flag("has_result", f"{valid} && {done}")
             valid = "has_result"
         last = self.is_last
         if lanes.fold > 1:

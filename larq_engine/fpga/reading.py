@@ -54,10 +54,21 @@ _MOST_WINDOW_BITS = 1 << 17
 
 @dataclass(frozen=True)
 class _Floats:
-    """Floats as a function of integers from `lowest` on: [channel, integer]."""
+    """Floats of a layer as a function of its integers, from `lowest` to `highest`.
 
+    The values [channel, integer] behind other operators are made when one reads the floats.
+    """
+
+    layer: Op
     lowest: int
-    values: Array
+    highest: int
+    behind: Array | None = None
+
+    @property
+    def values(self) -> Array:
+        if self.behind is not None:
+            return self.behind
+        return float_values.of_layer(self.layer, self.lowest, self.highest)
 
 
 @dataclass(frozen=True)
@@ -66,12 +77,17 @@ class _Value:
     floats: _Floats | None = None
 
 
+# Layers of operators that were read before, with the same streams.
+Layers = dict[tuple[Op, tuple[Stream, ...]], "Layer | None"]
+
+
 class Reader:
     """Makes layers of operators, one after the other."""
 
-    def __init__(self, tensor: Tensor, stream: Stream) -> None:
+    def __init__(self, tensor: Tensor, stream: Stream, made: Layers) -> None:
         self.network = Network(stream)
         self._values: dict[Tensor, _Value] = {tensor: _Value(0)}
+        self._made = made
 
     def add(self, op: Op) -> None:
         """Adds the layer of an operator whose inputs are there.
@@ -89,14 +105,16 @@ class Reader:
         if first.floats is not None:
             self._add_behind_floats(op, first, first.floats)
             return
-        layer = make(op, [self.network.stream(value.number) for value in reads])
+        streams = tuple(self.network.stream(value.number) for value in reads)
+        if (op, streams) not in self._made:
+            self._made[op, streams] = make(op, list(streams))
+        layer = self._made[op, streams]
         if layer is None:
             self._values[op.output] = first
             return
         floats = None
         if isinstance(layer, Product) and isinstance(layer.end, Dots):
-            values = float_values.of_layer(op, layer.end.lowest, layer.end.highest)
-            floats = _Floats(layer.end.lowest, values)
+            floats = _Floats(op, layer.end.lowest, layer.end.highest)
         self._append(op, layer, reads, floats)
 
     def behind_floats(self, tensor: Tensor) -> bool:
@@ -119,12 +137,13 @@ class Reader:
             self._values[op.output] = read
         elif float_values.takes(op):
             values = float_values.behind(op, floats.values)
-            self._values[op.output] = replace(read, floats=replace(floats, values=values))
+            self._values[op.output] = replace(read, floats=replace(floats, behind=values))
         elif op.kind == "MAX_POOL_2D":
-            falls = float_values.falling(op, floats.values)
+            values = floats.values
+            falls = float_values.falling(op, values)
             layer = _pool_of_integers(op, stream, None, tuple(bool(fall) for fall in falls))
-            values = float_values.activated(op, floats.values)
-            self._append(op, layer, [read], replace(floats, values=values))
+            values = float_values.activated(op, values)
+            self._append(op, layer, [read], replace(floats, behind=values))
         elif lce_ops.takes_sign(op):
             check_made(op, op.output, lce_ops.packed_shape(data(op, 0).shape))
             limits, falls = float_values.signs(op, floats.values, floats.lowest)
@@ -182,7 +201,8 @@ def stream_of(tensor: Tensor, consumers: Sequence[Op]) -> Stream:
     if tensor.dtype != "INT32":
         raise ValueError(
             f"tensor '{tensor.name}': expected bits, int8 or uint8, got {tensor.dtype.lower()}; "
-            "convert the model with types of bytes, or begin behind its sign"
+            "begin behind the LceQuantize that makes signs of it, or convert the model with int8 "
+            "inputs and a representative_dataset"
         )
     layer = _first_product(tensor, consumers)
     bits = lce_ops.layer_bits(layer)[0] if layer is not None else 1
@@ -291,6 +311,8 @@ def _pool_of_integers(
 
 
 def _add(op: Op, streams: list[Stream]) -> Layer:
+    if len(streams) != 2:
+        raise unsupported(op, "expected two images that are computed, got a constant")
     a, b = streams
     first, second = data(op, 0), data(op, 1)
     if not a == b or first.shape != second.shape or a.kind != "int":
@@ -406,7 +428,8 @@ def _end(
         least = threshold + ones_outside - (depth_outside + 1) // 2 + 1
         return Stream(*size, outputs), Signs(np.clip(least, 0, depth + 1))
     low, high = range_of(option(op, "fused_activation_function")) or _refused_activation(op)
-    lowest, highest = (-depth if low is None else low), (depth if high is None else high)
+    lowest = -depth if low is None else max(low, -depth)
+    highest = depth if high is None else min(high, depth)
     dots = Dots(depth - depth_outside + 2 * ones_outside, lowest, highest)
     if y.dtype == "FLOAT32":
         bits = max(abs(lowest), abs(highest)).bit_length() + 1

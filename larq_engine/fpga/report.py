@@ -5,8 +5,8 @@ from larq_engine.fpga.layers import Network, Product
 from larq_engine.fpga.timing import image_cycles
 from larq_engine.python.text_table import align_columns, printable
 
-_COLUMNS = ("layer", "operator", "output", "cycles a pixel", "lanes", "cycles", "tables", "blocks")
-_NUMBERS = _COLUMNS[3:]
+_NUMBERS = ("cycles a pixel", "lanes", "cycles an image", "LUTs", "block RAMs")
+_COLUMNS = ("layer", "operator", "output", *_NUMBERS)
 
 
 def describe(network: Network, chip: Chip, clock: int) -> str:
@@ -33,12 +33,14 @@ def describe(network: Network, chip: Chip, clock: int) -> str:
     lines = [
         *align_columns(_COLUMNS, rows, _NUMBERS),
         "",
-        f"{total.luts} of {chip.area.luts} tables of {chip.about} "
+        f"{total.luts} of {chip.area.luts} LUTs of {chip.about} "
         f"({total.luts / chip.area.luts:.0%}), "
-        f"{total.blocks} of {chip.area.blocks} blocks, {total.multipliers} of "
+        f"{total.blocks} of {chip.area.blocks} block RAMs, {total.multipliers} of "
         f"{chip.area.multipliers} multipliers: estimated",
-        f"an image each {cycles} cycles: {clock * 1e6 / cycles:.0f} images a second at "
-        f"{clock} MHz; one takes {one} cycles, {one / clock:.3g} us; "
-        f"{products / cycles:.0f} products a cycle",
+        f"one image every {cycles} cycles: {clock * 1e6 / cycles:.0f} images a second at "
+        f"{clock} MHz; latency {one} cycles, {one / clock:.3g} us; {products / cycles:.0f} "
+        "products of bits a cycle",
     ]
+    if not total.fits(chip.area):
+        lines.append("This does NOT fit the chip: take a greater fold, fewer layers, or another")
     return "\n".join(map(printable, lines))

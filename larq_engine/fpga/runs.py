@@ -3,9 +3,10 @@
 import itertools
 from dataclasses import dataclass
 
+from larq_engine.converter import lce_ops
 from larq_engine.converter.graph import Graph, Op, Tensor
 from larq_engine.fpga.layers import Network
-from larq_engine.fpga.reading import Reader, binary_products, maker_of, stream_of
+from larq_engine.fpga.reading import Layers, Reader, binary_products, maker_of, stream_of
 from larq_engine.micro.step_maker import unsupported
 
 _Span = tuple[int, int]
@@ -37,24 +38,34 @@ def choose_run(graph: Graph, layers: _Span | None = None) -> Run:
         first, end = layers
         if not 0 <= first < end <= len(graph.ops):
             raise ValueError(
-                f"layers: expected a range within 0:{len(graph.ops)}, the operators of the model, "
-                f"got {first}:{end}; `larq-engine inspect` lists them"
+                f"layers: expected a range A:B within 0:{len(graph.ops)}, the operators of the "
+                f"model, with A below B, got {first}:{end}; `larq-engine inspect` lists them"
             )
         ops = graph.ops[first:end]
         ends = _ends(graph, ops)
         if isinstance(ends, str):
             raise ValueError(f"layers {first}:{end}: {ends}; choose others")
-        return _read(first, end, ops, *ends)
-    why = "it has no layer of bits that hardware has"
+        return _read(first, end, ops, *ends, {})
+    why = (
+        "it has no LceBconv2d; `larq-engine inspect` lists its operators, and converting with "
+        "target='fpga' makes layers binary wherever they can be"
+    )
+    made: Layers = {}
+    # From each first operator on, the operator that hardware refused.
+    refused: dict[int, Op] = {}
     for first, end in _spans(graph):
         ops = graph.ops[first:end]
+        if first in refused and refused[first] in ops:
+            continue
         ends = _ends(graph, ops)
         if isinstance(ends, str):
             continue
         try:
-            return _read(first, end, ops, *ends)
-        except ValueError as error:
+            return _read(first, end, ops, *ends, made)
+        except RefusedError as error:
             why = str(error)
+            if error.op is not None:
+                refused[first] = error.op
     raise ValueError(f"model: expected binary layers that become hardware, got none: {why}")
 
 
@@ -92,7 +103,7 @@ def _ends(graph: Graph, ops: list[Op]) -> tuple[Tensor, Tensor] | str:
     inside = set(ops)
     outputs = [
         tensor
-        for tensor in made
+        for tensor in dict.fromkeys(tensor for op in ops for tensor in op.outputs)
         if tensor in graph.outputs or any(user not in inside for user in tensor.consumers)
     ]
     if len(inputs) != 1 or len(outputs) != 1:
@@ -101,15 +112,40 @@ def _ends(graph: Graph, ops: list[Op]) -> tuple[Tensor, Tensor] | str:
     return inputs[0], outputs[0]
 
 
-def _read(first: int, end: int, ops: list[Op], source: Tensor, target: Tensor) -> Run:
-    reader = Reader(source, stream_of(source, ops))
+class RefusedError(ValueError):
+    """An error for operators that cannot be hardware; `op` is the one whose layer is refused."""
+
+    def __init__(self, error: ValueError, op: Op | None) -> None:
+        super().__init__(str(error))
+        self.op = op
+
+
+def _read(first: int, end: int, ops: list[Op], source: Tensor, target: Tensor, made: Layers) -> Run:
+    try:
+        reader = Reader(source, stream_of(source, ops), made)
+    except ValueError as error:
+        raise RefusedError(error, ops[0]) from error
     nodes: list[int | None] = []
     for op in ops:
         before = len(reader.network.nodes)
-        reader.add(op)
+        try:
+            reader.add(op)
+        except ValueError as error:
+            raise RefusedError(error, op) from error
         nodes.append(before if len(reader.network.nodes) > before else None)
-    if not reader.network.nodes:
-        raise unsupported(ops[0], "expected an operator that computes")
-    if reader.behind_floats(target):
-        raise unsupported(ops[-1], "the output would be floats; end at the layer or at a sign")
+    _check_end(reader, ops[-1], target)
     return Run(first, end, ops, source, target, reader.network, nodes)
+
+
+def _check_end(reader: Reader, last: Op, target: Tensor) -> None:
+    if not reader.network.nodes:
+        raise RefusedError(unsupported(last, "expected an operator that computes"), None)
+    made = reader.network.target
+    [words] = lce_ops.packed_shape((made.channels,), made.bits)
+    has_pixels = target.shape[-1] == words and target.elements == made.pixels * words
+    if made.kind != "int" and not has_pixels:
+        reason = "expected an output with the pixels of the layer before it"
+        raise RefusedError(unsupported(last, reason), None)
+    if reader.behind_floats(target):
+        reason = "the output would be floats; end at the layer or at a sign"
+        raise RefusedError(unsupported(last, reason), None)

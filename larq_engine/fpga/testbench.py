@@ -2,13 +2,17 @@
 
 from larq_engine.fpga.layers import Network
 from larq_engine.fpga.text import vector
+from larq_engine.fpga.timing import image_cycles
+
+# The greatest integer of Verilog.
+_MOST = 2**31 - 1
 
 
 def testbench(network: Network, prefix: str, images: int) -> str:
     """Returns the text of the test bench, which reads input.hex and expected.hex."""
     source, target = network.source, network.target
     sent, made = images * source.pixels, images * target.pixels
-    limit = 200 * images * network.cycles + 100000
+    limit = min(200 * images * network.cycles + 100000, _MOST)
     return f"""\
 // Sends {images} images to {prefix}_network, and compares what it makes. Written by larq_engine.
 // +pauses=N makes both sides wait in N of 16 cycles; +seed=N draws others.
@@ -85,8 +89,10 @@ module {prefix}_tb;
                  {images}, errors, made);
         $display("cycles to the first pixel: %0d", first_out - first_in);
         $display("cycles of an image: %0d", first_end - first_in + 1);
+        $display("expected without pauses: {image_cycles(network)}");
         if ({images} > 1)
           $display("cycles between images: %0d", (last_out - first_end) / {max(1, images - 1)});
+        if ({images} > 1) $display("expected without pauses: {network.cycles}");
         $finish;
       end
       if (cycle > {limit}) begin

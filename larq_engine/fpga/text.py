@@ -17,6 +17,7 @@ class Port:
     name: str
     bits: int
     is_input: bool = True
+    is_vector: bool = False  # also if it has one bit
 
 
 def bits_for(most: int) -> int:
@@ -55,9 +56,8 @@ def widened(name: str, bits: int, to: int) -> str:
 
 def module(name: str, about: str, ports: Sequence[Port], body: str) -> Module:
     declared = ",\n".join(
-        f"  {'input' if port.is_input else 'output'} wire {vector(port.bits)} {port.name}"
-        if port.bits > 1
-        else f"  {'input' if port.is_input else 'output'} wire {port.name}"
+        f"  {'input' if port.is_input else 'output'} wire "
+        f"{vector(port.bits) + ' ' if port.is_vector or port.bits > 1 else ''}{port.name}"
         for port in ports
     )
     head = f"// {about}\n// Written by larq_engine.\n`default_nettype none\n\n"
@@ -67,7 +67,7 @@ def module(name: str, about: str, ports: Sequence[Port], body: str) -> Module:
 
 def stream_ports(prefix: str, bits: int, *, is_input: bool) -> list[Port]:
     return [
-        Port(f"{prefix}_data", bits, is_input),
+        Port(f"{prefix}_data", bits, is_input, is_vector=True),
         Port(f"{prefix}_valid", 1, is_input),
         Port(f"{prefix}_ready", 1, not is_input),
     ]
@@ -81,9 +81,12 @@ def register(bits: int, name: str) -> str:
 
 
 def wire(bits: int, name: str, value: str) -> str:
-    return (
-        f"  wire {vector(bits)} {name} = {value};\n" if bits > 1 else f"  wire {name} = {value};\n"
-    )
+    """Returns the text of a vector, also of one bit: others take bits of it."""
+    return f"  wire {vector(bits)} {name} = {value};\n"
+
+
+def flag(name: str, value: str) -> str:
+    return f"  wire {name} = {value};\n"
 
 
 def delayed(name: str, bits: int, source: str, stages: int) -> tuple[str, str]:

@@ -4,11 +4,14 @@ Queues are taken to be long enough. tests/fpga compares with simulations, from
 which it differs by a cycle or two.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from larq_engine.converter.graph import Array
-from larq_engine.fpga.layers import Layer, Network, Node, Pool, Product, Sum, ToSigns, Window
+from larq_engine.fpga.layers import Layer, Network, Node, Pool, Product, Sum, ToSigns
 from larq_engine.fpga.product_module import Lanes, product_stages
+from larq_engine.fpga.walks import taken_times, window_times
 
 # A pixel passes a queue, and a window, in so many cycles.
 _QUEUE, _WINDOW = 2, 1
@@ -19,10 +22,26 @@ _SUM_STAGES = 4
 
 def image_cycles(network: Network) -> int:
     """Returns the cycles from the first pixel of an image to the last one of its result."""
-    times: list[Array] = [np.arange(network.source.pixels, dtype=np.int64)]
+    return int(pixel_times(network, np.arange(network.source.pixels, dtype=np.int64))[-1][-1]) + 1
+
+
+def pixel_times(network: Network, source: Array) -> list[Array]:
+    """Returns when each pixel of each value is there, where those of the input are at `source`."""
+    times = [source]
     for node in network.nodes:
         times.append(_times(node.layer, node.fold, [times[value] for value in node.reads]))
-    return int(times[-1][-1]) + 1
+    return times
+
+
+def taken_at(node: Node, reads: Sequence[Array]) -> Array:
+    """Returns when a layer takes each pixel of what it reads."""
+    layer = node.layer
+    if isinstance(layer, ToSigns):
+        return reads[0]
+    if isinstance(layer, Sum):
+        return _one_by_one(np.maximum(*reads) + _QUEUE, node.fold)
+    assert isinstance(layer, (Pool, Product))
+    return taken_times(layer.window, reads[0] + _QUEUE, node.fold)
 
 
 def layer_cycles(node: Node) -> int:
@@ -38,7 +57,7 @@ def _times(layer: Layer, fold: int, reads: list[Array]) -> Array:
     if isinstance(layer, Sum):
         return _one_by_one(np.maximum(*reads) + _QUEUE, fold) + _SUM_STAGES
     assert isinstance(layer, (Pool, Product))
-    windows = _windows(layer.window, reads[0] + _QUEUE, fold)
+    windows = _WINDOW + window_times(layer.window, reads[0] + _QUEUE, fold)
     if isinstance(layer, Pool):
         taps = layer.window.taps
         return windows if layer.source.kind == "sign" else windows + max(1, (taps - 1).bit_length())
@@ -50,24 +69,3 @@ def _one_by_one(ready: Array, fold: int) -> Array:
     """Returns when each of several is done that take `fold` cycles each, in their order."""
     order = np.arange(len(ready)) * fold
     return np.asarray(np.maximum.accumulate(ready - order) + order + fold)
-
-
-def _windows(window: Window, ready: Array, fold: int) -> Array:
-    """Returns when each window is complete; the walk waits for pixels and for the layer."""
-    rows, columns = window.rows, window.columns
-    y, x = np.divmod(np.arange(rows.walked * columns.walked), columns.walked)
-    inside = (y >= rows.before) & (y < rows.before + rows.size)
-    inside &= (x >= columns.before) & (x < columns.before + columns.size)
-    come = np.zeros(y.shape, np.int64)  # pads before the first pixel wait for nothing
-    come[inside] = ready
-    wanted = _is_position(y, rows.extent, rows.stride, rows.positions)
-    wanted &= _is_position(x, columns.extent, columns.stride, columns.positions)
-    # A window takes `fold` cycles, in which the walk stands still, and other places take one.
-    before = np.concatenate([[0], np.cumsum(np.where(wanted, fold, 1))[:-1]])
-    moved = np.maximum.accumulate(come - before) + before
-    return np.asarray((moved + _WINDOW)[wanted])
-
-
-def _is_position(place: Array, extent: int, stride: int, positions: int) -> Array:
-    first = place - (extent - 1)
-    return np.asarray((first >= 0) & (first % stride == 0) & (first // stride < positions))

@@ -9,6 +9,7 @@ from larq_engine.fpga.text import (
     bits_for,
     delayed,
     delayed_bit,
+    flag,
     joined,
     module,
     number,
@@ -119,16 +120,18 @@ def sum_module(name: str, layer: Sum, fold: int) -> Module:
     if fold > 1:
         size = bits_for(fold - 1)
         body += register(size, "cycle")
-        body += wire(1, "last_cycle", f"cycle == {size}'d{fold - 1}")
+        body += flag("last_cycle", f"cycle == {size}'d{fold - 1}")
         body += (
             f"  always @(posedge clk) if (reset) cycle <= {size}'d0;\n"
             f"    else if (advance && in_valid) cycle <= last_cycle ? {size}'d0 : "
             f"cycle + {size}'d1;\n"
         )
         last = "last_cycle"
-    body += wire(1, "take", f"advance && in_valid && {last}")
+    body += flag("take", f"advance && in_valid && {last}")
     body += "  assign a_ready = take;\n  assign b_ready = take;\n"
+    # The zero point is added to what is shifted, before that is limited.
     most = sum(abs(part) << (bits - 1) for part in (layer.of_a, layer.of_b)) + abs(layer.start)
+    most += abs(layer.zero_point) << layer.shift
     total = max(signed_bits((most, -most)), layer.shift + bits + 2)
     kept = total - layer.shift
     text, valid = delayed_bit("valid", "in_valid", 3)

@@ -6,6 +6,7 @@ from larq_engine.fpga.text import (
     Module,
     Port,
     bits_for,
+    flag,
     joined,
     module,
     number,
@@ -30,7 +31,7 @@ def window_module(
     body = "  // The place, pads counted, of the pixel that comes next.\n"
     body += register(xb, "x") + register(yb, "y")
     conditions = _inside("y", yb, rows) + _inside("x", xb, columns)
-    body += wire(1, "in_image", " && ".join(conditions) or "1'b1")
+    body += flag("in_image", " && ".join(conditions) or "1'b1")
     body += """\
   wire free = !has_window || out_ready;
   wire move = free && (in_valid || !in_image);
@@ -38,8 +39,8 @@ def window_module(
 """
     value = f"in_image ? in_data : {number(bits, pad)}" if conditions else "in_data"
     body += wire(bits, "pixel", value)
-    body += wire(1, "last_x", f"x == {xb}'d{columns.walked - 1}")
-    body += wire(1, "last_y", f"y == {yb}'d{rows.walked - 1}")
+    body += flag("last_x", f"x == {xb}'d{columns.walked - 1}")
+    body += flag("last_y", f"y == {yb}'d{rows.walked - 1}")
     body += wire(xb, "next_x", f"last_x ? {xb}'d0 : x + {xb}'d1")
     body += f"""\
   always @(posedge clk) begin

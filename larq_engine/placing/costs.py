@@ -5,6 +5,7 @@ energy. A device that was profiled with one number of threads only, such as a GP
 with any number.
 """
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -13,6 +14,9 @@ import numpy as np
 
 from larq_engine.placing.problem import HOST, Array, Gain, Problem, ProblemValue, cost_of
 from larq_engine.placing.profile import HOST_MEMORY, Device, Link, Measurement, Profile
+
+# Savings below this are differences of equal sums, in seconds or joules.
+_NOTHING = 1e-15
 
 
 @dataclass(frozen=True)
@@ -132,7 +136,8 @@ def costs_of(
                 # An unknown saving counts as none, and so does a run that fusing made slower.
                 joules = max(0.0, joules) if np.isfinite(joules) else 0.0
                 gained.append(_Run(tuple(sorted(entry.ops)), max(0.0, seconds), joules))
-        for run in _nested(gained, least_energy):
+        is_chip = device.area is not None
+        for run in _of_intervals(gained) if is_chip else _nested(gained, least_energy):
             runs.append(Gain(run.ops, number, run.seconds))
             runs_joules.append(Gain(run.ops, number, run.joules))
 
@@ -213,6 +218,36 @@ def _nested(gained: Iterable[_Run], by_joules: bool) -> list[_Run]:
         joules = run.joules - sum(other.joules for other in inside)
         more.append(_Run(run.ops, max(0.0, seconds), max(0.0, joules)))
     return [run for run in more if run.seconds or run.joules]
+
+
+def _of_intervals(gained: Iterable[_Run]) -> list[_Run]:
+    """Returns savings that add up to what each run of neighbours saves, whatever lies around it.
+
+    A chip's file has most runs, and they overlap. A run that it lacks saves what its best parts do.
+    The saving of a run is the sum over all runs within it, so some of these may be negative.
+    """
+    known = {
+        (run.ops[0], run.ops[-1]): np.array([run.seconds, run.joules])
+        for run in gained
+        if run.ops == tuple(range(run.ops[0], run.ops[-1] + 1))
+    }
+    count = 1 + max((last for _, last in known), default=-1)
+    saved = np.zeros((count + 1, count + 1, 2))
+    for length in range(2, count + 1):
+        for first in range(count - length + 1):
+            last = first + length - 1
+            parts = [
+                saved[first, middle] + saved[middle + 1, last] for middle in range(first, last)
+            ]
+            best = max(parts, key=lambda part: float(part[0]))
+            saved[first, last] = known.get((first, last), best)
+    found = []
+    for first, last in itertools.combinations(range(count), 2):
+        own = saved[first, last] - saved[first + 1, last] - saved[first, last - 1]
+        own = own + (saved[first + 1, last - 1] if last - first > 1 else 0)
+        if np.abs(own).max() > _NOTHING:
+            found.append(_Run(tuple(range(first, last + 1)), float(own[0]), float(own[1])))
+    return found
 
 
 def _routes(links: Sequence[Link], memories: Sequence[str]) -> Routes:

@@ -99,6 +99,15 @@ def parse_device(content: bytes, name: str = "device file") -> DeviceFile:
         tuple(map(_read_layer, fields.parts("layers", required=False))),
         fields.part("model").text("sha256") if fields.has("layers") else None,
     )
+    if read.device.area is not None and any(
+        layer.area is None for layer in read.layers if len(layer.nodes) == 1
+    ):
+        raise ValueError(
+            f"{name}: layers: expected the area of each node alone, as the device has one, got "
+            "layers without"
+        )
+    if read.device.area is not None and read.classes:
+        raise ValueError(f"{name}: classes: expected none with an area, which they do not have")
     if not read.classes and not read.missing and not read.layers:
         raise ValueError(f"{name}: classes: expected at least one, got none")
     return read

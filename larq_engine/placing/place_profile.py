@@ -213,7 +213,13 @@ def _solve(costs: Costs, objective: str, max_energy: float | None) -> Solution:
             raise ValueError(f"max_energy: {error} joules a batch") from None
     if costs.area is not None and costs.most_area is not None:
         least = costs.joules if objective == "energy" else costs.seconds
-        return least_within(least, costs.area, costs.most_area)
+        try:
+            return least_within(least, costs.area, costs.most_area)
+        except ValueError as error:
+            raise ValueError(
+                f"area: {error} for all operators that no other device has; take more devices, or "
+                "export with a greater fold"
+            ) from None
     if objective == "energy":
         return solve(costs.joules)
     if objective == "edp":
@@ -350,6 +356,7 @@ def _baselines(costs: Costs) -> list[Alternative]:
         found.append(_alternative(name, costs, devices))
     mapped, paid = greedy(costs.seconds)
     name = "greedy, each layer moving its own (HEP-BNN)"
+    paid = paid if costs.fits(mapped) else np.inf
     found.append(Alternative(name, _known(paid), None, costs.batch, costs.threads))
     found.append(_alternative("the same devices, values staying where they are", costs, mapped))
     return found

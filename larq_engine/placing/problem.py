@@ -29,7 +29,10 @@ class ProblemValue:
 
 @dataclass(frozen=True)
 class Gain:
-    """A cost that is saved if all these operators, which are in order, are on the device."""
+    """A cost that is saved if all these operators, which are in order, are on the device.
+
+    It is negative where smaller gains of the same operators promise too much.
+    """
 
     ops: tuple[int, ...]
     device: int

@@ -1,7 +1,7 @@
 """Finds the best assignment, or a good one and a bound if it is not proven the best."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -43,8 +43,10 @@ def solve(problem: Problem) -> Solution:
     best: tuple[float, list[int]] = (np.inf, [])
     for device in range(problem.num_devices):
         best = _better(problem, best, [device] * problem.num_ops)
+    # Without negative gains an assignment costs as much or less, so the cut is still a bound.
+    easier = replace(problem, gains=tuple(gain for gain in problem.gains if gain.saved > 0))
     for group in _groups(problem):
-        least, devices = cut_groups(problem, group)
+        least, devices = cut_groups(easier, group)
         if np.isinf(least):
             raise _nothing()
         bound = max(bound, least)
@@ -71,7 +73,9 @@ def _nothing() -> ValueError:
 
 
 def _sum_of_least(problem: Problem) -> float:
-    return float(problem.op_cost.min(axis=1).sum()) - sum(gain.saved for gain in problem.gains)
+    return float(problem.op_cost.min(axis=1).sum()) - sum(
+        max(0.0, gain.saved) for gain in problem.gains
+    )
 
 
 def _better(

@@ -104,7 +104,7 @@ class _Sweep:
         """Returns for each operator a lower bound of the cost of it and all later ones."""
         least = problem.op_cost.min(axis=1)
         for gain in problem.gains:
-            least[gain.ops[-1]] -= gain.saved
+            least[gain.ops[-1]] -= max(0.0, gain.saved)
         return np.append(np.cumsum(least[::-1])[::-1], 0.0)
 
     def run(self) -> Swept:

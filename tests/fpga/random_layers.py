@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.model_builder import ABSENT, PADDING, ModelBuilder, bconv_options
+from tests.model_builder import ABSENT, ACTIVATION, PADDING, ModelBuilder, bconv_options
 from tests.oracle import Conv, pack_bits, pack_planes
 
 _ACTIVATIONS = ("NONE", "RELU", "RELU6", "RELU_N1_TO_1")
@@ -140,6 +140,61 @@ def floats_between_layers(seed: int) -> bytes:
     inputs = [signs, weights(10, 16), ABSENT, ABSENT, thresholds]
     builder.custom("LceBconv2d", inputs, [y], bconv_options(last))
     return builder.finish([x], [y])
+
+
+def residual_layers(seed: int) -> bytes:
+    """Returns a layer whose int8 results go through another layer and are added, at any scales."""
+    rng = np.random.default_rng(seed)
+    builder = ModelBuilder()
+    channels = int(rng.choice([1, 5, 8]))
+    shape = (1, 5, 5, channels)
+    scales = rng.uniform(0.02, 0.3, 3)
+    # A sum may be far beyond its range, so that the limits and the zero point matter.
+    scales[2] = scales[:2].sum() * rng.uniform(0.2, 2)
+    x, y, z, total = (
+        builder.tensor(shape, np.int8, scale=float(scale), zero_point=int(rng.integers(-128, 128)))
+        for scale in (scales[0], scales[0], scales[1], scales[2])
+    )
+    signs, more = (builder.tensor((1, 5, 5, 1), np.int32) for _ in range(2))
+
+    def add_layer(source: int, target: int, pad_value: int) -> None:
+        conv = Conv(shape, (3, 3), channels, padding="SAME", pad_value=pad_value)
+        weights = builder.constant(pack_bits(rng.choice([-1, 1], (channels, 3, 3, channels))))
+        numbers = [
+            builder.constant((rng.normal(0, 1, channels) * scales[1] * 20).astype(np.float32))
+            for _ in range(2)
+        ]
+        builder.custom(
+            "LceBconv2d", [source, weights, *numbers, ABSENT], [target], bconv_options(conv)
+        )
+
+    builder.custom("LceQuantize", [x], [signs])
+    add_layer(signs, y, 1)
+    builder.custom("LceQuantize", [y], [more])
+    add_layer(more, z, 0)
+    activation = ACTIVATION[str(rng.choice(_ACTIVATIONS))]
+    builder.builtin("ADD", [y, z], [total], fusedActivationFunction=activation)
+    return builder.finish([x], [total])
+
+
+def regrouped_signs() -> bytes:
+    """Returns signs of values that a RESHAPE has put into other pixels."""
+    rng = np.random.default_rng(1)
+    builder = ModelBuilder()
+    x = builder.tensor((1, 4, 4, 1), np.int32)
+    y, grouped = (
+        builder.tensor(shape, np.int8, scale=0.5, zero_point=3)
+        for shape in ((1, 4, 4, 32), (1, 8, 8, 8))
+    )
+    signs = builder.tensor((1, 8, 8, 1), np.int32)
+    conv = Conv((1, 4, 4, 32), (1, 1), 32, padding="VALID")
+    weights = builder.constant(pack_bits(rng.choice([-1, 1], (32, 1, 1, 32))))
+    numbers = [builder.constant(np.ones(32, np.float32)) for _ in range(2)]
+    builder.custom("LceBconv2d", [x, weights, *numbers, ABSENT], [y], bconv_options(conv))
+    shape = builder.constant(np.array([1, 8, 8, 8], np.int32))
+    builder.builtin("RESHAPE", [y, shape], [grouped])
+    builder.custom("LceQuantize", [grouped], [signs])
+    return builder.finish([x], [signs])
 
 
 def _pool(rng: np.random.Generator) -> bytes:

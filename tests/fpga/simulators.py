@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.fpga import cells_of, tables_of
 from larq_engine.fpga.api import ExportedVerilog
 
 _PROGRAMS = ("verilator", "iverilog", "yosys")
@@ -23,10 +24,10 @@ def require() -> None:
     pytest.skip(advice)
 
 
-def lint(folder: Path, prefix: str = "model") -> None:
+def lint(folder: Path, prefix: str = "model", *flags: str) -> None:
     """Lets Verilator look for mistakes, with all of its warnings on."""
     require()
-    _run(["verilator", "--lint-only", "-Wall", "-I.", f"{prefix}_axis.v"], folder)
+    _run(["verilator", "--lint-only", "-Wall", "-I.", *flags, f"{prefix}_axis.v"], folder)
 
 
 class Simulation:
@@ -52,17 +53,15 @@ class Simulation:
         said = _run([*self._command, f"+pauses={pauses}", f"+seed={seed}"], self._folder)
         assert said.startswith("PASSED"), said
         assert " 0 wrong" in said, said
-        lines = [line.partition(": ") for line in said.splitlines() if line.startswith("cycles")]
+        lines = [line.partition(": ") for line in said.splitlines() if line.startswith("cycles ")]
         return {name.removeprefix("cycles "): int(value) for name, _, value in lines}
 
 
 def tables(folder: Path) -> int:
-    """Returns the tables that Yosys makes of a network; a cell of a carry chain is two of them."""
+    """Returns the tables that Yosys makes of a network."""
     require()
     _run(["make", "-s", "area"], folder)
-    lines = [line.split() for line in (folder / "area.txt").read_text().splitlines()]
-    cells = dict(line for line in lines if len(line) == 2)
-    return int(cells.get("LUT4", 0)) + 2 * int(cells.get("CCU2C", 0))
+    return tables_of(cells_of(folder))
 
 
 def _run(command: list[str], folder: Path) -> str:
