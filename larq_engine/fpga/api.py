@@ -38,7 +38,7 @@ _SPAN = re.compile(r"(\d{1,9}):(\d{1,9})", re.ASCII)
 # MHz that the board's PLL makes, within reason for these chips.
 _CLOCKS = (10, 400)
 
-# What comes before these words in README.md is the same in all exports of a prefix.
+# README.md begins the same in all exports of a prefix, up to these words.
 _END = b" larq_engine "
 
 

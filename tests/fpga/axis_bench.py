@@ -31,7 +31,7 @@ async def _run(dut: Any, images: int, cut: int) -> tuple[list[int], list[int]]:
     ends: list[int] = []
     at, is_offered, size = 0, False, len(sent) // images
     while len(made) < count:
-        # What is offered stays until it is taken.
+        # A pixel that is offered stays until it is taken.
         is_offered = at < len(sent) and (is_offered or rng.random() < 0.7)
         dut.s_axis_tvalid.value = int(is_offered)
         if is_offered:
