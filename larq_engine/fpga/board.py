@@ -67,9 +67,13 @@ module {prefix}_ulx3s (
     .PLLWAKESYNC(1'b0), .ENCLKOP(1'b0)
   );
 
+  // A register of its own: what it resets is all over the chip.
   reg [3:0] start = 4'd0;
-  wire reset = start != 4'd15;
-  always @(posedge clk) if (locked && reset) start <= start + 4'd1;
+  reg reset = 1'b1;
+  always @(posedge clk) begin
+    if (locked && start != 4'd15) start <= start + 4'd1;
+    reset <= start != 4'd15;
+  end
 
   reg {vector(source.pixel_bits)} inputs [0:{sent - 1}];
   reg {vector(target.pixel_bits)} expected [0:{received - 1}];

@@ -370,6 +370,7 @@ class _Writer:
             known = int(end.least[0, lane]) if is_fixed else 1
             if known == 0 or known > self.layer.most_ones:
                 test = "1'b1" if known == 0 else "1'b0"
+                self.text += flag(f"unused_{lane}", f"&{{1'b0, {total}, {limit}}}")
             self.text += flag(f"result_{lane}", test)
             results.append(f"result_{lane}")
         return results

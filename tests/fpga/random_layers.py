@@ -177,6 +177,22 @@ def residual_layers(seed: int) -> bytes:
     return builder.finish([x], [total])
 
 
+def one_channel(taps: int, threshold: int) -> bytes:
+    """Returns a pool and a layer of one channel each, with a threshold that may be out of reach."""
+    builder = ModelBuilder()
+    size = 5 - taps
+    x, pooled, y = (builder.tensor((1, n, n, 1), np.int32) for n in (4, size, size))
+    options = {"filter_height": taps, "filter_width": taps, "padding": PADDING["VALID"]}
+    strides = {"stride_height": 1, "stride_width": 1}
+    builder.custom("LceBMaxPool2d", [x], [pooled], options | strides)
+    conv = Conv((1, size, size, 1), (1, 1), 1, padding="VALID")
+    weights = builder.constant(pack_bits(np.full((1, 1, 1, 1), -1)))
+    thresholds = builder.constant(np.array([threshold], np.int32))
+    inputs = [pooled, weights, ABSENT, ABSENT, thresholds]
+    builder.custom("LceBconv2d", inputs, [y], bconv_options(conv))
+    return builder.finish([x], [y])
+
+
 def regrouped_signs() -> bytes:
     """Returns signs of values that a RESHAPE has put into other pixels."""
     rng = np.random.default_rng(1)

@@ -15,6 +15,7 @@ from larq_engine.fpga.folds import choose_folds
 from larq_engine.fpga.runs import choose_run
 from tests.fpga.random_layers import (
     floats_between_layers,
+    one_channel,
     random_layer,
     regrouped_signs,
     residual_layers,
@@ -52,6 +53,13 @@ def test_a_stride_keeps_the_pace_too(tmp_path):
     cycles = Simulation(exported, tmp_path / "out", is_long=True).run()
     assert cycles["between images"] == exported.cycles
     assert abs(cycles["of an image"] - exported.image_cycles) <= 2
+
+
+@pytest.mark.parametrize("taps", [1, 2])
+@pytest.mark.parametrize("threshold", [-5, 0, 1, 9])
+def test_one_channel(taps, threshold, tmp_path):
+    exported = export_verilog(one_channel(taps, threshold))
+    Simulation(exported, tmp_path).run(pauses=3)
 
 
 @pytest.mark.parametrize("seed", range(12))
