@@ -23,7 +23,7 @@ from larq_engine.fpga.testbench import testbench
 from larq_engine.fpga.timing import image_cycles
 from larq_engine.python.interpreter import Interpreter
 from larq_engine.python.model_file import ModelSource, read_model
-from larq_engine.python.whole_files import write_folder
+from larq_engine.python.whole_files import write_export
 
 # Characters of a wrong argument in an error.
 _SHOWN = 80
@@ -37,9 +37,6 @@ _SPAN = re.compile(r"(\d{1,9}):(\d{1,9})", re.ASCII)
 
 # MHz that the board's PLL makes, within reason for these chips.
 _CLOCKS = (10, 400)
-
-# README.md begins the same in all exports of a prefix, up to these words.
-_END = b" larq_engine "
 
 
 @dataclass(frozen=True)
@@ -67,17 +64,7 @@ class ExportedVerilog:
             ValueError: A file of such a name is there already that no export has written.
             OSError: It fails; the error names the file.
         """
-        path = Path(folder)
-        there = sorted(name for name in self.files if (path / name).exists())
-        head = self.files["README.md"].split(_END)[0]
-        readme = path / "README.md"
-        is_own = readme.is_file() and readme.read_bytes().startswith(head)
-        if there and (not is_own or not all((path / name).is_file() for name in there)):
-            raise ValueError(
-                f"folder '{path}': expected a folder for this export alone, got one with a "
-                f"{there[0]} of another origin or prefix; choose a new folder"
-            )
-        write_folder(path, self.files)
+        write_export(Path(folder), self.files)
 
     def __repr__(self) -> str:
         return (

@@ -19,7 +19,7 @@ from larq_engine.micro.stack import stack_bytes
 from larq_engine.micro.strips import plan_in_strips
 from larq_engine.python.interpreter import Interpreter
 from larq_engine.python.model_file import ModelSource, read_model
-from larq_engine.python.whole_files import write_folder
+from larq_engine.python.whole_files import write_export
 
 _KERNELS = Path(__file__).with_name("c")
 _INCLUDE = re.compile(r'^#include "(le_\w+\.h)"$', re.MULTILINE)
@@ -35,9 +35,6 @@ _TAKEN = re.compile(
     "stdbool|stddef|stdint|stdio|stdlib|string|tgmath|time|wchar|wctype",
     re.IGNORECASE,
 )
-
-# All files that are written have these words; others of their names are somebody else's.
-_MARK = b"larq_engine"
 
 
 @dataclass(frozen=True)
@@ -65,14 +62,7 @@ class ExportedC:
             ValueError: A file of such a name is there already that no export has written.
             OSError: It fails; the error names the file.
         """
-        path = Path(folder)
-        for name in self.files:
-            if (path / name).exists() and _MARK not in (path / name).read_bytes():
-                raise ValueError(
-                    f"folder '{path}': expected a folder for this export alone, got one with a "
-                    f"{name} of another origin; choose a new folder"
-                )
-        write_folder(path, self.files)
+        write_export(Path(folder), self.files)
 
     def __repr__(self) -> str:
         return (

@@ -170,6 +170,10 @@ def test_files_of_another_origin_stay(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["Makefile"]
     exported.save(tmp_path / "new")
     exported.save(tmp_path / "new")  # its own files are written again
+    # A file that speaks of larq_engine is not an export's.
+    (tmp_path / "new" / "README.md").write_text("Mine, with larq_engine in it.\n")
+    with pytest.raises(ValueError, match="of another origin"):
+        exported.save(tmp_path / "new")
 
 
 def test_a_model_of_several_signatures() -> None:
