@@ -64,7 +64,7 @@ module {prefix}_tb;
     if (!reset) begin
       // A pixel that was offered stays until it is taken.
       if (in_valid && in_ready) begin
-        if (sent == 0) first_in <= cycle;
+        if (sent == 0) first_in = cycle;
         sent = sent + 1;
         in_valid <= 0;
       end
@@ -79,8 +79,8 @@ module {prefix}_tb;
           if (errors <= 4)
             $display("pixel %0d: expected %h, got %h", made, expected[made], out_data);
         end
-        if (made == 0) first_out <= cycle;
-        if (made == {target.pixels - 1}) first_end <= cycle;
+        if (made == 0) first_out = cycle;
+        if (made == {target.pixels - 1}) first_end = cycle;
         last_out = cycle;
         made = made + 1;
       end
