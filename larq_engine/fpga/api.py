@@ -9,19 +9,22 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from larq_engine.converter import schema
 from larq_engine.fpga.board import board_text, constraints
 from larq_engine.fpga.chips import CHIPS, network_area
 from larq_engine.fpga.device import device_file
-from larq_engine.fpga.folder import makefile, readme
+from larq_engine.fpga.folder import makefile, mark, readme
 from larq_engine.fpga.folds import choose_folds, set_folds
 from larq_engine.fpga.network_modules import network_modules
 from larq_engine.fpga.reference import sample
 from larq_engine.fpga.report import describe
-from larq_engine.fpga.runs import Run, choose_run
+from larq_engine.fpga.runs import choose_run
 from larq_engine.fpga.testbench import testbench
 from larq_engine.fpga.timing import image_cycles
-from larq_engine.python.interpreter import Interpreter
+from larq_engine.micro.exported_graph import (
+    check_with_engine,
+    made_of_operators,
+    single_graph,
+)
 from larq_engine.python.model_file import ModelSource, read_model
 from larq_engine.python.whole_files import write_export
 
@@ -49,6 +52,7 @@ class ExportedVerilog:
         image_cycles: Clock cycles of one image, from its first pixel to the last of its result.
         luts: Tables of 4 inputs (LUTs) that the network takes of the chip, estimated.
         report: A table of the layers, as text.
+        prefix: Begins the names of all modules.
     """
 
     files: dict[str, bytes]
@@ -56,6 +60,7 @@ class ExportedVerilog:
     image_cycles: int
     luts: int
     report: str
+    prefix: str
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Writes all files, or none; makes the folder if it is not there.
@@ -64,7 +69,7 @@ class ExportedVerilog:
             ValueError: A file of such a name is there already that no export has written.
             OSError: It fails; the error names the file.
         """
-        write_export(Path(folder), self.files)
+        write_export(Path(folder), self.files, mark(self.prefix))
 
     def __repr__(self) -> str:
         return (
@@ -113,7 +118,9 @@ def export_verilog(
             f"{prefix!r}"
         )
     content = read_model(model)
-    run = _read(content, span)
+    check_with_engine(content)
+    graph = single_graph(content)
+    run = made_of_operators(lambda: choose_run(graph, span))
     if fold == "auto":
         choose_folds(run.network, chip, area)
     else:
@@ -137,34 +144,13 @@ def export_verilog(
     }
     content_of = {name: text.encode() for name, text in files.items()}
     return ExportedVerilog(
-        content_of, network.cycles, image_cycles(network), network_area(network).luts, report
+        content_of,
+        network.cycles,
+        image_cycles(network),
+        network_area(network).luts,
+        report,
+        prefix,
     )
-
-
-def _read(content: bytes, span: tuple[int, int] | None) -> Run:
-    """Reads a model that the engine has checked."""
-    try:
-        with Interpreter(content, host="none"):
-            pass
-    except ValueError as error:
-        raise ValueError(
-            "expected a model that the engine runs without a host, which computes what hardware "
-            f"must: {error}"
-        ) from error
-    read = schema.read(content)
-    if len(schema.runnable_graphs(read)) > 1:
-        names = ", ".join(f"'{name}'" for name, _ in schema.signature_graphs(read))
-        raise ValueError(
-            f"model: expected one signature, got {names}; convert one of them alone, with "
-            "`signature_keys`"
-        )
-    try:
-        return choose_run(read.graphs[0], span)
-    except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError) as error:
-        raise ValueError(
-            f"model: expected operators whose inputs and options fit them, got others "
-            f"({type(error).__name__}: {error}); the file is corrupted"
-        ) from error
 
 
 def _checked_span(layers: Any) -> tuple[int, int] | None:

@@ -12,6 +12,12 @@ _SYNTHESIS = "synth_ecp5 -nowidelut"
 _NEXTPNR = {"ecp5-25k": "--25k", "ecp5-45k": "--45k", "ecp5-85k": "--85k"}
 
 
+def mark(prefix: str) -> str:
+    """Returns the words with which README.md begins in each export of this prefix."""
+    about = "Binary layers of a neural network as a pipeline in Verilog-2005."
+    return f"# {prefix}\n\n{about} larq_engine "
+
+
 def makefile(prefix: str, modules: Sequence[str], chip: Chip, clock: int) -> str:
     """Returns the Makefile; `modules` are the names of the files of the network."""
     return f"""\
@@ -62,9 +68,7 @@ clean:
 def readme(network: Network, prefix: str, chip: Chip, clock: int, report: str, version: str) -> str:
     source, target = network.source, network.target
     return f"""\
-# {prefix}
-
-Binary layers of a neural network as a pipeline in Verilog-2005. larq_engine {version} wrote this
+{mark(prefix)}{version} wrote this
 folder; do not edit it, export the model again.
 
 | | |

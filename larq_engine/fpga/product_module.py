@@ -17,6 +17,7 @@ from larq_engine.fpga.text import (
     Module,
     Port,
     bits_for,
+    counted_cycles,
     delayed,
     delayed_bit,
     flag,
@@ -192,17 +193,8 @@ class _Writer:
         """Counts the cycles of a pixel, and the beats of a sum."""
         fold, beats = self.lanes.fold, self.layer.beats
         text = "  reg has_pixel;\n  wire advance = !has_pixel || out_ready;\n"
-        last = "1'b1"
-        if fold > 1:
-            bits = bits_for(fold - 1)
-            text += register(bits, "cycle")
-            text += flag("last_cycle", f"cycle == {bits}'d{fold - 1}")
-            text += (
-                f"  always @(posedge clk) if (reset) cycle <= {bits}'d0;\n"
-                f"    else if (advance && in_valid) cycle <= last_cycle ? {bits}'d0 : "
-                f"cycle + {bits}'d1;\n"
-            )
-            last = "last_cycle"
+        counting, last = counted_cycles(fold)
+        text += counting
         text += f"  assign in_ready = advance{' && last_cycle' if fold > 1 else ''};\n"
         if self.lanes.words > 1 and beats > 1:
             bits = bits_for(self.lanes.words - 1)

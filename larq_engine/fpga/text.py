@@ -89,6 +89,21 @@ def flag(name: str, value: str) -> str:
     return f"  wire {name} = {value};\n"
 
 
+def counted_cycles(fold: int) -> tuple[str, str]:
+    """Returns the text that counts the cycles of a pixel, and what is 1 in the last one.
+
+    The module has in_valid beside what `delayed` needs.
+    """
+    if fold == 1:
+        return "", "1'b1"
+    bits = bits_for(fold - 1)
+    text = register(bits, "cycle") + flag("last_cycle", f"cycle == {bits}'d{fold - 1}")
+    return (
+        text + f"  always @(posedge clk) if (reset) cycle <= {bits}'d0;\n"
+        f"    else if (advance && in_valid) cycle <= last_cycle ? {bits}'d0 : cycle + {bits}'d1;\n"
+    ), "last_cycle"
+
+
 def delayed(name: str, bits: int, source: str, stages: int) -> tuple[str, str]:
     """Returns the text of a value that comes so many stages later, and its name.
 

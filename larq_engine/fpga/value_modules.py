@@ -7,13 +7,13 @@ from larq_engine.fpga.text import (
     CLOCK,
     Module,
     bits_for,
+    counted_cycles,
     delayed,
     delayed_bit,
     flag,
     joined,
     module,
     number,
-    register,
     signed,
     signed_bits,
     stream_ports,
@@ -116,17 +116,8 @@ def sum_module(name: str, layer: Sum, fold: int) -> Module:
     lanes = math.ceil(channels / fold)
     body = "  reg has_pixel;\n  wire advance = !has_pixel || out_ready;\n"
     body += "  wire in_valid = a_valid && b_valid;\n"
-    last = "1'b1"
-    if fold > 1:
-        size = bits_for(fold - 1)
-        body += register(size, "cycle")
-        body += flag("last_cycle", f"cycle == {size}'d{fold - 1}")
-        body += (
-            f"  always @(posedge clk) if (reset) cycle <= {size}'d0;\n"
-            f"    else if (advance && in_valid) cycle <= last_cycle ? {size}'d0 : "
-            f"cycle + {size}'d1;\n"
-        )
-        last = "last_cycle"
+    text, last = counted_cycles(fold)
+    body += text
     body += flag("take", f"advance && in_valid && {last}")
     body += "  assign a_ready = take;\n  assign b_ready = take;\n"
     # The zero point is added to what is shifted, before that is limited.
@@ -153,7 +144,7 @@ def sum_module(name: str, layer: Sum, fold: int) -> Module:
                 body += "    case (cycle)\n"
                 for cycle in range(used):
                     low = first + cycle * bits
-                    label = f"{size}'d{cycle}" if cycle < used - 1 else "default"
+                    label = f"{bits_for(fold - 1)}'d{cycle}" if cycle < used - 1 else "default"
                     body += f"      {label}: {value} <= {operand}_data[{low + bits - 1}:{low}];\n"
                 body += "    endcase\n"
             body += "  end\n"

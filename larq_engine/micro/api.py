@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from larq_engine.converter import schema
-from larq_engine.converter.graph import Graph
 from larq_engine.micro.arena import live_bytes, plan_memory
 from larq_engine.micro.c_code import CCode
-from larq_engine.micro.folder import folder_files
+from larq_engine.micro.exported_graph import (
+    check_with_engine,
+    made_of_operators,
+    single_graph,
+)
+from larq_engine.micro.folder import MARK, folder_files
 from larq_engine.micro.lowering import check_kernels, make_plan
 from larq_engine.micro.plan import Plan
 from larq_engine.micro.report import describe
 from larq_engine.micro.stack import stack_bytes
 from larq_engine.micro.strips import plan_in_strips
-from larq_engine.python.interpreter import Interpreter
 from larq_engine.python.model_file import ModelSource, read_model
 from larq_engine.python.whole_files import write_export
 
@@ -62,7 +64,7 @@ class ExportedC:
             ValueError: A file of such a name is there already that no export has written.
             OSError: It fails; the error names the file.
         """
-        write_export(Path(folder), self.files)
+        write_export(Path(folder), self.files, MARK)
 
     def __repr__(self) -> str:
         return (
@@ -88,17 +90,10 @@ def export_c(model: ModelSource, *, prefix: str = "model", arena: int | None = N
     _check_prefix(prefix)
     limit = _checked_limit(arena)
     content = read_model(model)
-    read = schema.read(content)
-    if len(schema.runnable_graphs(read)) > 1:
-        names = ", ".join(f"'{name}'" for name, _ in schema.signature_graphs(read))
-        raise ValueError(
-            f"model: expected one signature, got {names}; convert one of them alone, with "
-            "`signature_keys`"
-        )
-    graph = read.graphs[0]
+    graph = single_graph(content)
     check_kernels(graph)
-    _check_with_engine(content)
-    whole = _make_plan(graph)
+    check_with_engine(content)
+    whole = made_of_operators(lambda: make_plan(graph))
     plan, size = plan_memory(whole)
     if limit is not None and size > limit:
         plan, size = _in_strips(whole, limit)
@@ -115,27 +110,6 @@ def export_c(model: ModelSource, *, prefix: str = "model", arena: int | None = N
     files |= {name: (_KERNELS / name).read_bytes() for name in _with_includes(code.headers)}
     report = describe(plan, size, flash, sum(step.work for step in whole.steps))
     return ExportedC(files, size, flash, stack_bytes(plan), report)
-
-
-def _check_with_engine(content: bytes) -> None:
-    """Raises an error for what the engine would not compute: it checks all fields of a file."""
-    try:
-        with Interpreter(content, host="none"):
-            pass
-    except ValueError as error:
-        raise ValueError(
-            f"expected a model that the engine runs without a host, whose results C has; {error}"
-        ) from error
-
-
-def _make_plan(graph: Graph) -> Plan:
-    try:
-        return make_plan(graph)
-    except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError) as error:
-        raise ValueError(
-            f"model: expected operators whose inputs and options fit them, got others "
-            f"({type(error).__name__}: {error}); the file is corrupted"
-        ) from error
 
 
 def _check_prefix(prefix: str) -> None:

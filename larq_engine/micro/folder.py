@@ -9,6 +9,9 @@ from larq_engine.micro.stack import stack_bytes
 # Describes the library wherever a build system asks for a sentence.
 _SENTENCE = "A binarized neural network in C99, without heap and without other libraries."
 
+# The README.md of each export has these words.
+MARK = f"{_SENTENCE} larq_engine "
+
 # Arduino asks for an address, and PlatformIO refuses what is none. Nobody can own this one.
 _NO_PAGE = "https://larq-engine.invalid"
 
@@ -112,7 +115,7 @@ def _readme(plan: Plan, prefix: str, arena: int, flash: int, version: str) -> st
     return f"""\
 # {prefix}
 
-{_SENTENCE} larq_engine {version} wrote this folder; do not edit it, export the model again.
+{MARK}{version} wrote this folder; do not edit it, export the model again.
 
 ```c
 #include "{prefix}.h"

@@ -97,23 +97,17 @@ def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
         raise
 
 
-# README.md begins the same in all exports of a kind and name, up to these words.
-_WRITTEN = b" larq_engine "
-
-
-def write_export(folder: Path, files: Mapping[str, bytes]) -> None:
+def write_export(folder: Path, files: Mapping[str, bytes], mark: str) -> None:
     """Writes an export to a folder that has no files of these names, or all of an earlier export.
 
-    README.md, which is one of the files, tells an export: it says that larq_engine has written it.
-
     Raises:
-        ValueError: A file of such a name is there that no export of that kind and name has written.
+        ValueError: A file of such a name is there, and no README.md with the words `mark`, which
+            are in that of each export of this kind.
         OSError: It fails; the error names the file.
     """
     there = sorted(name for name in files if (folder / name).exists())
     readme = folder / "README.md"
-    head = files["README.md"].partition(_WRITTEN)[0]
-    is_own = readme.is_file() and readme.read_bytes().startswith(head + _WRITTEN)
+    is_own = readme.is_file() and mark.encode() in readme.read_bytes()
     if there and (not is_own or not all((folder / name).is_file() for name in there)):
         raise ValueError(
             f"folder '{folder}': expected a folder for this export alone, got one with a "
