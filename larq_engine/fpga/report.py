@@ -42,5 +42,6 @@ def describe(network: Network, chip: Chip, clock: int) -> str:
         "products of bits a cycle",
     ]
     if not total.fits(chip.area):
-        lines.append("This does NOT fit the chip: take a greater fold, fewer layers, or another")
+        advice = "take a greater fold, fewer layers or a larger chip"
+        lines.append(f"This does NOT fit the chip: {advice}")
     return "\n".join(map(printable, lines))

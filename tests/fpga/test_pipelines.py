@@ -220,6 +220,12 @@ def test_others_hex_files_are_not_replaced(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["input.hex"]
 
 
+def test_a_fold_that_does_not_fit_is_told():
+    exported = export_verilog(_WORDS, fold=1, target="ecp5-25k")
+    assert "This does NOT fit the chip: take a greater fold" in exported.report
+    assert "NOT fit" not in export_verilog(_DIGITS, fold=8).report
+
+
 def test_the_result_tells_its_size():
     exported = larq_engine.export_verilog(_DIGITS)
     assert exported.cycles == 292
