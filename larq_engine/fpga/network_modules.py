@@ -69,10 +69,7 @@ class _Top:
         network = self.network
         text = ""
         for value in range(len(network.nodes) + 1):
-            bits = network.stream(value).pixel_bits
-            text += (
-                f"  wire {vector(bits)} v{value}_data;\n  wire v{value}_valid, v{value}_ready;\n"
-            )
+            text += _declared(f"v{value}", network.stream(value).pixel_bits)
         text += (
             "  assign v0_data = in_data;\n  assign v0_valid = in_valid;\n"
             "  assign in_ready = v0_ready;\n"

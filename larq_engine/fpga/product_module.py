@@ -19,7 +19,6 @@ from larq_engine.fpga.text import (
     bits_for,
     counted_cycles,
     delayed,
-    delayed_bit,
     flag,
     joined,
     module,
@@ -196,7 +195,7 @@ class _Writer:
         counting, last = counted_cycles(fold)
         text += counting
         text += f"  assign in_ready = advance{' && last_cycle' if fold > 1 else ''};\n"
-        if self.lanes.words > 1 and beats > 1:
+        if beats > 1:
             bits = bits_for(self.lanes.words - 1)
             text += register(bits, "place")
             text += (
@@ -240,15 +239,14 @@ class _Writer:
                     for tap in range(layer.window.taps)
                 ]
                 self.text += wire(layer.taps, f"values_{plane}_{group}", joined(parts))
+        size = lanes.count * lanes.lane_bits
         if lanes.words > 1:
-            size = lanes.count * lanes.lane_bits
             self.text += (
                 f"  wire {vector(size)} weights;\n"
                 f"  {self.name}_weights table_of_weights (\n    .clk(clk), .advance(advance), "
                 f".place({self.place}), .word(weights)\n  );\n"
             )
         else:
-            size = lanes.count * lanes.lane_bits
             self.text += wire(size, "weights", number(size, _words(lanes)[0]))
 
     def _ones(self) -> list[str]:
@@ -290,7 +288,7 @@ class _Writer:
         layer, fold = self.layer, self.lanes.fold
         if layer.beats == 1:
             return sums
-        text, valid = delayed_bit("beat_valid", "in_valid", self.stage)
+        text, valid = delayed("beat_valid", 1, "in_valid", self.stage, resets=True)
         self.text += text
         text, first = delayed("first", 1, "first_beat", self.stage)
         self.text += text
@@ -441,7 +439,7 @@ class _Writer:
         """Collects the results of a pixel's cycles."""
         layer, lanes = self.layer, self.lanes
         size = layer.target.bits
-        text, valid = delayed_bit("valid", "in_valid", self.stage)
+        text, valid = delayed("valid", 1, "in_valid", self.stage, resets=True)
         self.text += text
         if layer.beats > 1:
             text, done = delayed("done", 1, "last_beat", self.stage)

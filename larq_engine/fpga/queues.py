@@ -7,16 +7,13 @@ import numpy as np
 from larq_engine.converter.graph import Array
 from larq_engine.fpga.layers import Layer, Network, Node, Pool, Product, Sum, ToSigns
 from larq_engine.fpga.product_module import Lanes, product_stages
-from larq_engine.fpga.timing import pixel_times, taken_at
+from larq_engine.fpga.timing import SUM_STAGES, pixel_times, taken_at
 
 # A queue of two pixels passes one each cycle, and no wire goes through it in one cycle.
 _SHORT = 2
 
 # More pixels wait for no layer that keeps its pace.
 _LONGEST = 4096
-
-# Stages of a sum of two streams, which is more than those of a pool.
-_SUM_STAGES = 4
 
 
 def queue_depths(network: Network) -> dict[tuple[int, int], int]:
@@ -56,7 +53,7 @@ def queue_depths(network: Network) -> dict[tuple[int, int], int]:
 
 def _held(node: Node) -> int:
     """Returns the most pixels that are under way in a layer: in its queue, window and stages."""
-    stages = _SUM_STAGES
+    stages = SUM_STAGES
     if isinstance(node.layer, Product):
         stages = product_stages(Lanes(node.layer, node.fold))
     return _SHORT + 2 + math.ceil(stages / node.fold)

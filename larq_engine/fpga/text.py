@@ -104,27 +104,21 @@ def counted_cycles(fold: int) -> tuple[str, str]:
     ), "last_cycle"
 
 
-def delayed(name: str, bits: int, source: str, stages: int) -> tuple[str, str]:
+def delayed(
+    name: str, bits: int, source: str, stages: int, *, resets: bool = False
+) -> tuple[str, str]:
     """Returns the text of a value that comes so many stages later, and its name.
 
-    The module has the clock `clk` and `advance`, which says when its stages move on.
+    The module has the clock `clk` and `advance`, which says when its stages move on. If it resets,
+    it is 0 after a reset.
     """
     text, last = "", source
     for stage in range(1, stages + 1):
-        text += register(bits, f"{name}_{stage}")
-        text += f"  always @(posedge clk) if (advance) {name}_{stage} <= {last};\n"
-        last = f"{name}_{stage}"
-    return text, last
-
-
-def delayed_bit(name: str, source: str, stages: int) -> tuple[str, str]:
-    """Returns the same for a bit that is 0 after a reset."""
-    text, last = "", source
-    for stage in range(1, stages + 1):
-        text += (
-            f"  reg {name}_{stage};\n"
-            f"  always @(posedge clk) if (reset) {name}_{stage} <= 1'b0;\n"
-            f"    else if (advance) {name}_{stage} <= {last};\n"
-        )
-        last = f"{name}_{stage}"
+        at = f"{name}_{stage}"
+        text += register(bits, at)
+        moves = f"if (advance) {at} <= {last};\n"
+        if resets:
+            moves = f"if (reset) {at} <= {bits}'b0;\n    else {moves}"
+        text += f"  always @(posedge clk) {moves}"
+        last = at
     return text, last

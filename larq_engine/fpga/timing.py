@@ -1,7 +1,7 @@
 """Counts the cycles of one image through a pipeline, layer by layer, as its modules pass pixels.
 
-Queues are taken to be long enough. tests/fpga compares with simulations, from
-which it differs by a cycle or two.
+Queues are taken to be long enough. tests/fpga compares with simulations, from which it differs by a
+cycle or two.
 """
 
 from collections.abc import Sequence
@@ -16,8 +16,8 @@ from larq_engine.fpga.walks import taken_times, window_times
 # A pixel passes a queue, and a window, in so many cycles.
 _QUEUE, _WINDOW = 2, 1
 
-# Stages of a sum of two streams.
-_SUM_STAGES = 4
+# Stages of a sum of two streams, which is more than those of a pool.
+SUM_STAGES = 4
 
 
 def image_cycles(network: Network) -> int:
@@ -55,7 +55,7 @@ def _times(layer: Layer, fold: int, reads: list[Array]) -> Array:
     if isinstance(layer, ToSigns):
         return reads[0]
     if isinstance(layer, Sum):
-        return _one_by_one(np.maximum(*reads) + _QUEUE, fold) + _SUM_STAGES
+        return _one_by_one(np.maximum(*reads) + _QUEUE, fold) + SUM_STAGES
     assert isinstance(layer, (Pool, Product))
     windows = _WINDOW + window_times(layer.window, reads[0] + _QUEUE, fold)
     if isinstance(layer, Pool):

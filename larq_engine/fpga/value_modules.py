@@ -9,7 +9,6 @@ from larq_engine.fpga.text import (
     bits_for,
     counted_cycles,
     delayed,
-    delayed_bit,
     flag,
     joined,
     module,
@@ -90,7 +89,7 @@ def byte_pool_module(name: str, layer: Pool) -> Module:
             made.append(f"{kept}[{bits} * i +: {bits}]")
         values = made
         stages += 1
-    text, valid = delayed_bit("valid", "in_valid", stages - 1)
+    text, valid = delayed("valid", 1, "in_valid", stages - 1, resets=True)
     body += text
     body += "  always @(posedge clk) if (reset) has_pixel <= 1'b0;\n"
     body += f"    else if (advance) has_pixel <= {valid};\n  assign out_valid = has_pixel;\n"
@@ -125,7 +124,7 @@ def sum_module(name: str, layer: Sum, fold: int) -> Module:
     most += abs(layer.zero_point) << layer.shift
     total = max(signed_bits((most, -most)), layer.shift + bits + 2)
     kept = total - layer.shift
-    text, valid = delayed_bit("valid", "in_valid", 3)
+    text, valid = delayed("valid", 1, "in_valid", 3, resets=True)
     body += text
     if fold > 1:
         text, last = delayed("last", 1, last, 3)
