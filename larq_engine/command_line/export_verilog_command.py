@@ -53,6 +53,12 @@ def add_parser(commands: Any) -> None:
         help="the share of the chip's LUTs that auto may take (default: 0.6)",
     )
     parser.add_argument(
+        "--watts",
+        type=float,
+        metavar="W",
+        help="what the chip takes while it runs these layers; gives device.json joules",
+    )
+    parser.add_argument(
         "--prefix",
         default="model",
         metavar="NAME",
@@ -73,6 +79,7 @@ def _run(arguments: argparse.Namespace) -> None:
         clock=arguments.clock,
         fold=arguments.fold,
         area=arguments.area,
+        watts=arguments.watts,
         prefix=arguments.prefix,
     )
     exported.save(output)

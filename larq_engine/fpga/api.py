@@ -41,6 +41,9 @@ _SPAN = re.compile(r"(\d{1,9}):(\d{1,9})", re.ASCII)
 # MHz that the board's PLL makes, within reason for these chips.
 _CLOCKS = (10, 400)
 
+# More than any board of such a chip takes.
+_MOST_WATTS = 1000
+
 
 @dataclass(frozen=True)
 class ExportedVerilog:
@@ -86,6 +89,7 @@ def export_verilog(
     clock: int = 100,
     fold: str | int = "auto",
     area: float = 0.6,
+    watts: float | None = None,
     prefix: str = "model",
 ) -> ExportedVerilog:
     """Returns binary layers of a model as synthesizable Verilog-2005: a pipeline of pixels.
@@ -99,6 +103,8 @@ def export_verilog(
         fold: Cycles in which each layer computes a pixel; "auto" takes the fewest with which all
             layers fit the chip.
         area: The share of the chip's LUTs that "auto" may take.
+        watts: What the chip takes while it runs these layers, as measured or as its maker's
+            calculator says. Then the device file has joules, and `place` can look for the least.
         prefix: Begins the names of all modules and files.
 
     Raises:
@@ -110,8 +116,10 @@ def export_verilog(
         raise ValueError(f"target: expected one of {', '.join(CHIPS)}, got {target!r}")
     chip = CHIPS[target]
     megahertz = _whole("clock", clock, *_CLOCKS)
-    if not isinstance(area, Real) or isinstance(area, bool) or not 0 < area <= 1:
+    if not (_is_number(area) and 0 < area <= 1):
         raise ValueError(f"area: expected a share from 0 to 1, such as 0.6, got {area!r}")
+    if watts is not None and not (_is_number(watts) and 0 < watts <= _MOST_WATTS):
+        raise ValueError(f"watts: expected a number from 0 to {_MOST_WATTS}, got {watts!r}")
     if not isinstance(prefix, str) or not _PREFIX.fullmatch(prefix):
         raise ValueError(
             f"prefix: expected a letter, and then up to 62 letters, digits and underscores, got "
@@ -139,7 +147,9 @@ def export_verilog(
         "ulx3s.lpf": constraints(),
         "input.hex": "".join(f"{pixel:x}\n" for pixel in sent),
         "expected.hex": "".join(f"{pixel:x}\n" for pixel in made),
-        "device.json": device_file(run, chip, megahertz, area, hashlib.sha256(content).hexdigest()),
+        "device.json": device_file(
+            run, chip, megahertz, area, watts, hashlib.sha256(content).hexdigest()
+        ),
         "README.md": readme(network, prefix, chip, megahertz, report, __version__),
     }
     content_of = {name: text.encode() for name, text in files.items()}
@@ -162,6 +172,10 @@ def _checked_span(layers: Any) -> tuple[int, int] | None:
             f"layers: expected a range of operators, such as '2:5', got {repr(layers)[:_SHOWN]}"
         )
     return int(found[1]), int(found[2])
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _whole(name: str, value: Any, least: int, most: int) -> int:

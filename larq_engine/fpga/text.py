@@ -65,10 +65,18 @@ def module(name: str, about: str, ports: Sequence[Port], body: str) -> Module:
     return Module(name, f"{head}module {name} (\n{declared}\n);\n{body.rstrip()}\n{end}")
 
 
-def stream_ports(prefix: str, bits: int, *, is_input: bool) -> list[Port]:
+def pixel_ports(prefix: str, bits: int, *, is_input: bool) -> list[Port]:
+    """Returns the ports of pixels that the other side takes as soon as they are valid."""
     return [
         Port(f"{prefix}_data", bits, is_input, is_vector=True),
         Port(f"{prefix}_valid", 1, is_input),
+    ]
+
+
+def stream_ports(prefix: str, bits: int, *, is_input: bool) -> list[Port]:
+    """Returns the ports of pixels that pass when both sides want it."""
+    return [
+        *pixel_ports(prefix, bits, is_input=is_input),
         Port(f"{prefix}_ready", 1, not is_input),
     ]
 
@@ -92,7 +100,7 @@ def flag(name: str, value: str) -> str:
 def counted_cycles(fold: int) -> tuple[str, str]:
     """Returns the text that counts the cycles of a pixel, and what is 1 in the last one.
 
-    The module has in_valid beside what `delayed` needs.
+    The module has the clock `clk`, `reset`, and in_valid, which is 1 in all cycles of a pixel.
     """
     if fold == 1:
         return "", "1'b1"
@@ -100,7 +108,7 @@ def counted_cycles(fold: int) -> tuple[str, str]:
     text = register(bits, "cycle") + flag("last_cycle", f"cycle == {bits}'d{fold - 1}")
     return (
         text + f"  always @(posedge clk) if (reset) cycle <= {bits}'d0;\n"
-        f"    else if (advance && in_valid) cycle <= last_cycle ? {bits}'d0 : cycle + {bits}'d1;\n"
+        f"    else if (in_valid) cycle <= last_cycle ? {bits}'d0 : cycle + {bits}'d1;\n"
     ), "last_cycle"
 
 
@@ -109,14 +117,13 @@ def delayed(
 ) -> tuple[str, str]:
     """Returns the text of a value that comes so many stages later, and its name.
 
-    The module has the clock `clk` and `advance`, which says when its stages move on. If it resets,
-    it is 0 after a reset.
+    The module has the clock `clk`. If it resets, it is 0 after a reset.
     """
     text, last = "", source
     for stage in range(1, stages + 1):
         at = f"{name}_{stage}"
         text += register(bits, at)
-        moves = f"if (advance) {at} <= {last};\n"
+        moves = f"{at} <= {last};\n"
         if resets:
             moves = f"if (reset) {at} <= {bits}'b0;\n    else {moves}"
         text += f"  always @(posedge clk) {moves}"

@@ -1,11 +1,13 @@
-"""Modules of layers without weights: pools, signs, and sums of two streams."""
+"""Modules of layers without weights: pools, signs, sums of two streams, and concatenations."""
 
 import math
+from collections.abc import Sequence
 
 from larq_engine.fpga.layers import Pool, Sum, ToSigns
 from larq_engine.fpga.text import (
     CLOCK,
     Module,
+    Port,
     bits_for,
     counted_cycles,
     delayed,
@@ -13,6 +15,7 @@ from larq_engine.fpga.text import (
     joined,
     module,
     number,
+    pixel_ports,
     signed,
     signed_bits,
     stream_ports,
@@ -20,8 +23,7 @@ from larq_engine.fpga.text import (
     wire,
 )
 
-# The ports of a module that passes valid and ready on.
-_PASSED = "  assign out_valid = in_valid;\n  assign in_ready = out_ready;\n"
+_PASSED = "  assign out_valid = in_valid;\n"
 
 
 def sign_pool_module(name: str, layer: Pool) -> Module:
@@ -30,8 +32,8 @@ def sign_pool_module(name: str, layer: Pool) -> Module:
     terms = [f"in_data[{tap * channels + channels - 1}:{tap * channels}]" for tap in range(taps)]
     body = f"  assign out_data = {' & '.join(terms)};\n" + _PASSED
     ports = [
-        *stream_ports("in", taps * channels, is_input=True),
-        *stream_ports("out", channels, is_input=False),
+        *pixel_ports("in", taps * channels, is_input=True),
+        *pixel_ports("out", channels, is_input=False),
     ]
     return module(name, f"Maxima of {taps} pixels of {channels} signs.", ports, body)
 
@@ -57,8 +59,8 @@ def signs_module(name: str, layer: ToSigns) -> Module:
   end endgenerate
 {_PASSED}"""
     ports = [
-        *stream_ports("in", layer.source.pixel_bits, is_input=True),
-        *stream_ports("out", channels, is_input=False),
+        *pixel_ports("in", layer.source.pixel_bits, is_input=True),
+        *pixel_ports("out", channels, is_input=False),
     ]
     return module(name, f"Signs of {channels} integers of {bits} bits.", ports, body)
 
@@ -68,8 +70,7 @@ def byte_pool_module(name: str, layer: Pool) -> Module:
     channels, bits, taps = layer.source.channels, layer.source.bits, layer.window.taps
     falls = sum(1 << channel for channel, fall in enumerate(layer.falls) if fall)
     body = wire(channels, "falls", number(channels, falls)) if taps > 1 else ""
-    body += "  genvar i;\n  reg has_pixel;\n  wire advance = !has_pixel || out_ready;\n"
-    body += "  assign in_ready = advance;\n"
+    body += "  genvar i;\n"
     values = [(f"in_data[{tap * channels * bits} + {bits} * i +: {bits}]") for tap in range(taps)]
     stages = 0
     while len(values) > 1 or stages == 0:
@@ -84,15 +85,13 @@ def byte_pool_module(name: str, layer: Pool) -> Module:
                 body += f"    wire signed {vector(bits)} b = {values[n + 1]};\n"
                 value = "(a > b) ^ falls[i] ? a : b"
             place = f"{kept}[{bits} * i +: {bits}]"
-            body += f"    always @(posedge clk) if (advance) {place} <= {value};\n"
+            body += f"    always @(posedge clk) {place} <= {value};\n"
             body += "  end endgenerate\n"
             made.append(f"{kept}[{bits} * i +: {bits}]")
         values = made
         stages += 1
-    text, valid = delayed("valid", 1, "in_valid", stages - 1, resets=True)
-    body += text
-    body += "  always @(posedge clk) if (reset) has_pixel <= 1'b0;\n"
-    body += f"    else if (advance) has_pixel <= {valid};\n  assign out_valid = has_pixel;\n"
+    text, valid = delayed("valid", 1, "in_valid", stages, resets=True)
+    body += text + f"  assign out_valid = {valid};\n"
     result = "value"
     if layer.highest is not None:
         limit = signed(bits, layer.highest)
@@ -102,22 +101,38 @@ def byte_pool_module(name: str, layer: Pool) -> Module:
     body += f"    assign out_data[{bits} * i +: {bits}] = {result};\n  end endgenerate\n"
     ports = [
         *CLOCK,
-        *stream_ports("in", taps * layer.source.pixel_bits, is_input=True),
-        *stream_ports("out", layer.target.pixel_bits, is_input=False),
+        *pixel_ports("in", taps * layer.source.pixel_bits, is_input=True),
+        *pixel_ports("out", layer.target.pixel_bits, is_input=False),
     ]
     about = f"Maxima of {taps} pixels of {channels} integers of {bits} bits."
     return module(name, about, ports, body)
+
+
+def join_module(name: str, bits: Sequence[int]) -> Module:
+    """Returns the module that joins the channels of streams of so many bits a pixel."""
+    inputs = [f"in{n}" for n in range(len(bits))]
+    body = flag("take", " && ".join(["out_room", *(f"{name}_valid" for name in inputs)]))
+    body += "".join(f"  assign {name}_ready = take;\n" for name in inputs)
+    body += "  assign out_valid = take;\n"
+    body += f"  assign out_data = {joined([f'{name}_data' for name in inputs])};\n"
+    ports = [
+        port
+        for name, size in zip(inputs, bits, strict=True)
+        for port in stream_ports(name, size, is_input=True)
+    ]
+    ports += [*pixel_ports("out", sum(bits), is_input=False), Port("out_room", 1)]
+    return module(name, f"Pixels of {len(bits)} streams side by side.", ports, body)
 
 
 def sum_module(name: str, layer: Sum, fold: int) -> Module:
     """Returns the module that adds two streams, channel by channel, in `fold` cycles a pixel."""
     bits, channels = layer.target.bits, layer.target.channels
     lanes = math.ceil(channels / fold)
-    body = "  reg has_pixel;\n  wire advance = !has_pixel || out_ready;\n"
-    body += "  wire in_valid = a_valid && b_valid;\n"
     text, last = counted_cycles(fold)
-    body += text
-    body += flag("take", f"advance && in_valid && {last}")
+    begun = "out_room" if fold == 1 else f"(out_room || cycle != {bits_for(fold - 1)}'d0)"
+    body = "  wire in_valid;\n" + text
+    body += f"  assign in_valid = a_valid && b_valid && {begun};\n"
+    body += flag("take", f"in_valid && {last}" if fold > 1 else "in_valid")
     body += "  assign a_ready = take;\n  assign b_ready = take;\n"
     # The zero point is added to what is shifted, before that is limited.
     most = sum(abs(part) << (bits - 1) for part in (layer.of_a, layer.of_b)) + abs(layer.start)
@@ -135,7 +150,7 @@ def sum_module(name: str, layer: Sum, fold: int) -> Module:
         for operand, by in (("a", layer.of_a), ("b", layer.of_b)):
             value = f"{operand}_{lane}"
             body += f"  reg signed {vector(bits)} {value};\n"
-            body += "  always @(posedge clk) if (advance) begin\n"
+            body += "  always @(posedge clk) begin\n"
             first = lane * fold * bits
             if used == 1:
                 body += f"    {value} <= {operand}_data[{first + bits - 1}:{first}];\n"
@@ -150,12 +165,10 @@ def sum_module(name: str, layer: Sum, fold: int) -> Module:
             product = f"part_{value}"
             body += f"  reg signed {vector(total)} {product};\n"
             wide = f"{{{{{total - bits}{{{value}[{bits - 1}]}}}}, {value}}}"
-            body += (
-                f"  always @(posedge clk) if (advance) {product} <= {wide} * {signed(total, by)};\n"
-            )
+            body += f"  always @(posedge clk) {product} <= {wide} * {signed(total, by)};\n"
         body += (
             f"  reg signed {vector(total)} sum_{lane};\n"
-            f"  always @(posedge clk) if (advance) sum_{lane} <= part_a_{lane} + part_b_{lane} + "
+            f"  always @(posedge clk) sum_{lane} <= part_a_{lane} + part_b_{lane} + "
             f"{signed(total, layer.start)};\n"
             f"  wire unused_sum_{lane} = &{{1'b0, sum_{lane}[{layer.shift - 1}:0]}};\n"
             f"  wire signed {vector(kept)} moved_{lane} = sum_{lane}[{total - 1}:{layer.shift}] + "
@@ -169,13 +182,13 @@ def sum_module(name: str, layer: Sum, fold: int) -> Module:
         result = f"result_{lane}[{bits - 1}:0]"
         if fold > 1:
             result = f"{{{result}, pixel_{lane}[{fold * bits - 1}:{bits}]}}"
-        body += f"  always @(posedge clk) if (advance && {valid}) pixel_{lane} <= {result};\n"
+        body += f"  always @(posedge clk) if ({valid}) pixel_{lane} <= {result};\n"
         whole = used == fold
         parts.append(f"pixel_{lane}" if whole else f"pixel_{lane}[{used * bits - 1}:0]")
     ending = f" && {last}" if fold > 1 else ""
     body += (
-        "  always @(posedge clk) if (reset) has_pixel <= 1'b0;\n"
-        f"    else if (advance) has_pixel <= {valid}{ending};\n"
+        "  reg has_pixel;\n  always @(posedge clk) if (reset) has_pixel <= 1'b0;\n"
+        f"    else has_pixel <= {valid}{ending};\n"
         "  assign out_valid = has_pixel;\n"
         f"  assign out_data = {joined(parts)};\n"
     )
@@ -183,6 +196,7 @@ def sum_module(name: str, layer: Sum, fold: int) -> Module:
         *CLOCK,
         *stream_ports("a", layer.source.pixel_bits, is_input=True),
         *stream_ports("b", layer.source.pixel_bits, is_input=True),
-        *stream_ports("out", layer.target.pixel_bits, is_input=False),
+        *pixel_ports("out", layer.target.pixel_bits, is_input=False),
+        Port("out_room", 1),
     ]
     return module(name, f"Sums of {channels} pairs of integers in {fold} cycles.", ports, body)

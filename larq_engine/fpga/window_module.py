@@ -10,6 +10,7 @@ from larq_engine.fpga.text import (
     joined,
     module,
     number,
+    pixel_ports,
     register,
     stream_ports,
     vector,
@@ -18,12 +19,18 @@ from larq_engine.fpga.text import (
 
 
 def window_module(
-    name: str, window: Window, bits: int, pad: int, classes: tuple[tuple[int, ...], ...] = ()
+    name: str,
+    window: Window,
+    bits: int,
+    pad: int,
+    fold: int = 1,
+    classes: tuple[tuple[int, ...], ...] = (),
 ) -> Module:
     """Returns the module for pixels of so many bits; `pad` is a pixel outside of the image.
 
-    It walks over the image and its pads, which take a cycle each. Lines above the last one are in a
-    memory. `classes`, of rows and of columns, say which number a position has: out_class.
+    It walks over the image and its pads, which take a cycle each, and stays `fold` cycles at each
+    window, while there is room for what is made of it. Lines above the last one are in a memory.
+    `classes`, of rows and of columns, say which number a position has: out_class.
     """
     rows, columns = window.rows, window.columns
     lines = rows.extent - 1
@@ -32,11 +39,11 @@ def window_module(
     body += register(xb, "x") + register(yb, "y")
     conditions = _inside("y", yb, rows) + _inside("x", xb, columns)
     body += flag("in_image", " && ".join(conditions) or "1'b1")
-    body += """\
-  wire free = !has_window || out_ready;
-  wire move = free && (in_valid || !in_image);
-  assign in_ready = free && in_image;
-"""
+    if fold > 1:
+        body += register(1, "free")
+    is_free = "out_room" if fold == 1 else "out_room && free"
+    body += flag("move", f"{is_free} && (in_valid || !in_image)")
+    body += f"  assign in_ready = {is_free} && in_image;\n"
     value = f"in_image ? in_data : {number(bits, pad)}" if conditions else "in_data"
     body += wire(bits, "pixel", value)
     body += flag("last_x", f"x == {xb}'d{columns.walked - 1}")
@@ -67,15 +74,7 @@ def window_module(
     body += f"  always @(posedge clk) if (move) columns <= {shifted};\n\n"
     body += _wanted("y", rows, "move && last_x", "last_y")
     body += _wanted("x", columns, "move", "last_x")
-    body += """\
-  reg has_window;
-  always @(posedge clk) begin
-    if (reset) has_window <= 1'b0;
-    else if (move) has_window <= wanted_y && wanted_x;
-    else if (out_ready) has_window <= 1'b0;
-  end
-  assign out_valid = has_window;
-"""
+    body += flag("wanted", "wanted_y && wanted_x") + _stay(fold)
     taps = [
         f"columns[{x * columns.dilation * column + (y + 1) * bits - 1}:"
         f"{x * columns.dilation * column + y * bits}]"
@@ -87,7 +86,8 @@ def window_module(
     ports = [
         *CLOCK,
         *stream_ports("in", bits, is_input=True),
-        *stream_ports("out", out, is_input=False),
+        *pixel_ports("out", out, is_input=False),
+        Port("out_room", 1),
     ]
     if classes:
         text, size = _class(window, classes)
@@ -98,6 +98,37 @@ def window_module(
         f"{rows.size}x{columns.size}."
     )
     return module(name, about, ports, body)
+
+
+def _stay(fold: int) -> str:
+    """Returns the text that keeps a window for its cycles: the walk is `free` in the last one."""
+    text = "  reg has_window;\n  assign out_valid = has_window;\n"
+    if fold == 1:
+        return text + (
+            "  always @(posedge clk) if (reset) has_window <= 1'b0;\n"
+            "    else has_window <= move && wanted;\n"
+        )
+    bits = bits_for(fold - 1)
+    return (
+        text
+        + register(bits, "left")
+        + f"""\
+  always @(posedge clk) begin
+    if (reset) begin
+      has_window <= 1'b0;
+      free <= 1'b1;
+    end else if (move) begin
+      has_window <= wanted;
+      free <= !wanted;
+      left <= {bits}'d{fold - 1};
+    end else if (free) has_window <= 1'b0;
+    else begin
+      free <= left == {bits}'d1;
+      left <= left - {bits}'d1;
+    end
+  end
+"""
+    )
 
 
 def class_bits(classes: tuple[tuple[int, ...], ...]) -> int:

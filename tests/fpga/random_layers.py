@@ -177,6 +177,40 @@ def residual_layers(seed: int) -> bytes:
     return builder.finish([x], [total])
 
 
+def joined_layers(seed: int, dtype: type) -> bytes:
+    """Returns two layers side by side, of different latencies, and one that reads both."""
+    rng = np.random.default_rng(seed)
+    builder = ModelBuilder()
+    channels = (64, int(rng.choice([5, 32])))
+    is_int8 = dtype is np.int8
+    scale = {"scale": 0.5, "zero_point": 3} if is_int8 else {}
+
+    def image(channels: int) -> int:
+        size = channels if is_int8 else -(-channels // 32)
+        return builder.tensor((1, 5, 5, size), dtype, **scale)
+
+    def add_layer(source: int, target: int, taps: int, depth: int, outputs: int) -> None:
+        conv = Conv((1, 5, 5, depth), (taps, taps), outputs, padding="SAME", pad_value=1)
+        weights = builder.constant(pack_bits(rng.choice([-1, 1], (outputs, taps, taps, depth))))
+        last = [ABSENT, ABSENT, ABSENT]
+        if is_int8:
+            last[:2] = [builder.constant(np.full(outputs, n, np.float32)) for n in (0.5, 1)]
+        else:
+            last[2] = builder.constant(np.full(outputs, taps * taps * depth // 2, np.int32))
+        builder.custom("LceBconv2d", [source, weights, *last], [target], bconv_options(conv))
+
+    x = builder.tensor((1, 5, 5, 1), np.int32)
+    parts, joined = [image(number) for number in channels], image(sum(channels))
+    for part, taps, outputs in zip(parts, (3, 1), channels, strict=True):
+        add_layer(x, part, taps, 32, outputs)
+    builder.builtin("CONCATENATION", parts, [joined], axis=-1)
+    if is_int8:
+        return builder.finish([x], [joined])
+    y = image(16)
+    add_layer(joined, y, 3, sum(channels), 16)
+    return builder.finish([x], [y])
+
+
 def one_channel(taps: int, threshold: int) -> bytes:
     """Returns a pool and a layer of one channel each, with a threshold that may be out of reach."""
     builder = ModelBuilder()

@@ -4,6 +4,7 @@ import itertools
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import larq_engine
@@ -15,6 +16,7 @@ from larq_engine.fpga.folds import choose_folds
 from larq_engine.fpga.runs import choose_run
 from tests.fpga.random_layers import (
     floats_between_layers,
+    joined_layers,
     one_channel,
     random_layer,
     regrouped_signs,
@@ -73,6 +75,17 @@ def test_a_view_that_makes_other_pixels_is_no_end(tmp_path):
         export_verilog(regrouped_signs(), layers="0:3")
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.int32])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_layers_side_by_side_are_joined(seed, dtype, tmp_path):
+    exported = export_verilog(joined_layers(seed, dtype), fold=3)
+    simulation = Simulation(exported, tmp_path)
+    cycles = simulation.run()
+    assert abs(cycles["of an image"] - exported.image_cycles) <= 2
+    assert cycles["between images"] <= exported.cycles + 1
+    simulation.run(pauses=8, seed=seed + 1)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_floats_between_layers_are_comparisons_of_sums(seed, tmp_path):
     exported = export_verilog(floats_between_layers(seed), fold=4)
@@ -117,7 +130,7 @@ endmodule
 """
 
 
-@pytest.mark.parametrize("share", [0.05, 0.2, 0.6])
+@pytest.mark.parametrize("share", [0.06, 0.2, 0.6])
 def test_folds_are_those_of_an_exhaustive_search(share):
     network = choose_run(schema.read(_DIGITS).graphs[0]).network
     chip = CHIPS["ecp5-85k"]

@@ -1,17 +1,6 @@
-"""Modules that layers of the same sizes share: sums of bits, and queues between layers."""
+"""The module that sums bits, which lanes of the same size share."""
 
-from larq_engine.fpga.text import (
-    CLOCK,
-    Module,
-    Port,
-    bits_for,
-    module,
-    register,
-    stream_ports,
-    vector,
-    widened,
-    wire,
-)
+from larq_engine.fpga.text import Module, Port, bits_for, module, vector, widened, wire
 
 # Bits that are summed first: four full adders make 3 bits of 7. A full adder is two tables of four
 # inputs, and takes the product of a value and a weight in place of one of its three bits. 576 such
@@ -64,7 +53,6 @@ def count_module(prefix: str, bits: int) -> Module:
     body += f"  assign out_count = s{len(levels) - 1};"
     ports = [
         Port("clk", 1),
-        Port("advance", 1),
         Port("in_bits", bits),
         Port("out_count", bits_for(bits), is_input=False),
     ]
@@ -79,7 +67,7 @@ def _first_sums(number: int, size: int) -> str:
     a, b, c, d, e, f, g = (f"bits[{(n + 1) * number - 1}:{n * number}]" for n in range(_LEAF))
     body = "".join(f"  reg {vector(number)} {name};\n" for name in _HALVES)
     body += f"""\
-  always @(posedge clk) if (advance) begin
+  always @(posedge clk) begin
     sum_a <= {a} ^ {b} ^ {c};
     carry_a <= {a} & {b} | {a} & {c} | {b} & {c};
     sum_b <= {d} ^ {e} ^ {f};
@@ -109,58 +97,7 @@ def _each(name: str, count: int, lines: list[str]) -> str:
     """Returns a stage that does the same for each i."""
     text = "".join(f"      {line}\n" for line in lines)
     return (
-        f"  always @(posedge clk) if (advance) begin : {name}\n"
+        f"  always @(posedge clk) begin : {name}\n"
         "    integer i;\n"
         f"    for (i = 0; i < {count}; i = i + 1) begin\n{text}    end\n  end\n"
     )
-
-
-def queue_name(prefix: str, bits: int, depth: int) -> str:
-    return f"{prefix}_queue_{bits}x{depth}"
-
-
-def queue_module(prefix: str, bits: int, depth: int) -> Module:
-    """Returns a queue: `depth` pixels, and the one that is next."""
-    size, places = bits_for(depth), bits_for(depth - 1)
-    last = f"{places}'d{depth - 1}"
-    body = (
-        f"  reg {vector(bits)} memory [0:{depth - 1}];\n"
-        + register(places, "head")
-        + register(places, "tail")
-        + register(size, "count")
-        + register(bits, "next")
-        + register(1, "has_next")
-        + f"""\
-  wire put = in_valid && in_ready;
-  wire take = count != {size}'d0 && (!has_next || out_ready);
-  assign in_ready = count != {size}'d{depth};
-  assign out_data = next;
-  assign out_valid = has_next;
-
-  always @(posedge clk) begin
-    if (put) memory[head] <= in_data;
-    if (take) next <= memory[tail];
-  end
-  always @(posedge clk) begin
-    if (reset) begin
-      head <= {places}'d0;
-      tail <= {places}'d0;
-      count <= {size}'d0;
-      has_next <= 1'b0;
-    end else begin
-      if (put) head <= head == {last} ? {places}'d0 : head + {places}'d1;
-      if (take) tail <= tail == {last} ? {places}'d0 : tail + {places}'d1;
-      if (put && !take) count <= count + {size}'d1;
-      if (take && !put) count <= count - {size}'d1;
-      if (take) has_next <= 1'b1;
-      else if (out_ready) has_next <= 1'b0;
-    end
-  end"""
-    )
-    ports = [
-        *CLOCK,
-        *stream_ports("in", bits, is_input=True),
-        *stream_ports("out", bits, is_input=False),
-    ]
-    about = f"A queue of {depth} pixels of {bits} bits."
-    return module(queue_name(prefix, bits, depth), about, ports, body)
