@@ -14,7 +14,7 @@ from larq_engine.converter.options import Options
 from larq_engine.converter.rules_activation import join_clamp, join_prelu
 from larq_engine.converter.rules_before_sign import shorten_before_sign
 from larq_engine.converter.rules_binary import binarize_layer, binarize_output
-from larq_engine.converter.rules_bits import pool_bits, write_bits
+from larq_engine.converter.rules_bits import join_bits, pool_bits, write_bits
 from larq_engine.converter.rules_centre import centre_layer
 from larq_engine.converter.rules_constants import EACH, REDUCED, list_axes, shrink_constant
 from larq_engine.converter.rules_flatten import turn_weights
@@ -73,7 +73,8 @@ _SINK_TRANSPOSES: dict[Rule, tuple[str, ...]] = {
 # fusing, to bring operators together that can be fused, and after transposes, because a constant
 # for each channel lies along the last dimension. Thresholds come before multipliers and biases.
 # They are found by evaluating the operators between a convolution and a sign one by one, as the
-# model has them. Last, poolings move before the operators that no layer could take in.
+# model has them. A sign moves before a concatenation whose parts layers can write as bits. Last,
+# poolings move before the operators that no layer could take in.
 _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
     {
         unpack_weights: ("LceUnpackWeights",),
@@ -96,7 +97,7 @@ _FLOAT_STAGES: list[dict[Rule, tuple[str, ...]]] = [
         open_batch: ("RESHAPE",),
     },
     {quantize_int8: ("LceQuantize",)},
-    {write_bits: ("LceQuantize",)},
+    {write_bits: ("LceQuantize",), join_bits: ("LceQuantize",)},
     {
         fuse_affine: ("ADD", "SUB", "MUL", "DIV"),
         fuse_activation: ("RELU", "RELU6", "RELU_N1_TO_1"),

@@ -103,6 +103,35 @@ def pool_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     return [quantize, lce_ops.bmaxpool(quantize.output, pool, op.output)]
 
 
+def join_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
+    """Rewrites LceQuantize(CONCATENATION(parts)) as CONCATENATION(LceQuantize(parts)).
+
+    Only the sign may read the joined values, and layers must write the bits of all parts.
+    """
+    x = op.inputs[0]
+    joined = x.producer if x is not None and graph.only_use(x) else None
+    if joined is None or joined.kind != "CONCATENATION" or not lce_ops.takes_sign(op):
+        return None
+    assert x is not None
+    parts = [part for part in joined.inputs if part is not None]
+    if joined.options.axis not in (-1, len(x.shape) - 1) or joined.options.fusedActivationFunction:
+        return None
+    if options.for_xcore or any(part.shape[-1] % lce_ops.WORD for part in parts[:-1]):
+        return None
+    if any(
+        part.dtype != x.dtype
+        or part.quantization != x.quantization
+        or not is_made_of_bits(part, graph)
+        for part in parts
+    ):
+        return None
+    signs = [
+        lce_ops.quantize(part, f"{op.name}/part_{number}") for number, part in enumerate(parts)
+    ]
+    outputs = [sign.output for sign in signs]
+    return [*signs, replace(joined, inputs=outputs, outputs=[op.output])]
+
+
 def is_made_of_bits(tensor: Tensor, graph: Graph) -> bool:
     """Tells whether a tensor's signs become bits that a convolution or a pooling of bits writes."""
     pooled = tensor.producer is not None and tensor.producer.kind == "MAX_POOL_2D"

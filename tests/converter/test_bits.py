@@ -303,6 +303,31 @@ def test_max_pool_of_signs_turned_round(net, make, rng):
     assert converted.kinds[-3:] == ["LceQuantize", "LceBMaxPool2d", "LceBconv2d"]
 
 
+def _joined_layers(net, rng, outputs):
+    """Joins layers of bits, and returns a layer of the joined values' signs."""
+    x = net.input(1, 6, 6, 32)
+    layers = [net.conv(net.sign(x), signs(rng, number, 2, 2, 32)) for number in outputs]
+    return x, layers, _layer_of(net, net.sign(net.concatenate(layers, 3)), rng)
+
+
+def test_layers_side_by_side_write_bits_if_only_a_sign_reads_them(net, rng):
+    x, _, y = _joined_layers(net, rng, (64, 20))
+    converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
+    assert converted.kinds == ["LceQuantize", *["LceBconv2d"] * 2, "CONCATENATION", "LceBconv2d"]
+
+
+@pytest.mark.parametrize(
+    ("outputs", "reads_other", "target"),
+    [((20, 64), False, "arm"), ((64, 20), True, "arm"), ((64, 20), False, "xcore")],
+)
+def test_layers_side_by_side_write_floats_otherwise(outputs, reads_other, target, net, rng):
+    """This is so for parts of words, where others read them too, and for xcore."""
+    x, layers, y = _joined_layers(net, rng, outputs)
+    ends = [y, net.op("ABS", layers[0])] if reads_other else [y]
+    converted = convert_and_compare(net, *ends, inputs=[edges(rng, *x.shape)], target=target)
+    assert converted.kinds.count("LceQuantize") == 2
+
+
 def test_max_pool_with_activation(net, rng):
     x = net.input(1, 6, 6, 32)
     y = _layer_of(net, net.max_pool(net.sign(x), activation="RELU"), rng)
