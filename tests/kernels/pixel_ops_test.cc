@@ -761,6 +761,31 @@ TEST_P(PixelOpsTest, RoundSums) {
   }
 }
 
+TEST_P(PixelOpsTest, RoundFloats) {
+  const float kInfinity = std::numeric_limits<float>::infinity();
+  for (Guard guard : {Guard::kBefore, Guard::kAfter}) {
+    for (size_t count = 0; count <= 200; ++count) {
+      const auto zero_point = static_cast<int32_t>(random_.Int(-128, 127));
+      const FloatRange range = {static_cast<float>(-128 - zero_point),
+                                static_cast<float>(127 - zero_point)};
+      std::vector<float> values(count);
+      for (float& value : values) value = static_cast<float>(random_.Int(-600, 600));  // halves, too
+      for (size_t i = 0; i < count; i += 3) values[i] = random_.Float(-300, 300);
+      const float kinds[] = {kInfinity, -kInfinity, std::nanf(""), -0.0f, 1e-40f, 3e38f};
+      for (size_t i = 1; i < count; i += 5) values[i] = kinds[i / 5 % std::size(kinds)];
+      const GuardedBuffer<float> in{std::span<const float>(values), guard};
+      GuardedBuffer<int8_t> out(count, guard);
+      ops().round_floats(in.data(), count, 0.5f, range, zero_point, out.data());
+      for (size_t i = 0; i < count; ++i) {
+        const float rounded = std::nearbyint(values[i] * 0.5f);
+        const float kept = std::fmax(rounded < range.max ? rounded : range.max, range.min);
+        ASSERT_EQ(out.data()[i], static_cast<int32_t>(kept) + zero_point)
+            << values[i] << ", " << i << " of " << count;
+      }
+    }
+  }
+}
+
 template <typename T>
 void ExpectScaled(void (*scale_bytes)(const T*, size_t, int32_t, float, float*), Random& random) {
   for (size_t count : {0, 1, 15, 16, 17, 100, 1000}) {

@@ -75,6 +75,10 @@ struct PixelOps {
   void (*round_sums)(const int32_t* sums, const float* multipliers, size_t count, FloatRange range,
                      int32_t zero_point, int8_t* out);
 
+  // Rounds in[i] * steps as int8_output.h says. NaN becomes the greatest value, as on x86.
+  void (*round_floats)(const float* in, size_t count, float steps, FloatRange range,
+                       int32_t zero_point, int8_t* out);
+
   // sums[i] += values[tap][i] * weights[tap][i] for each tap; sums wrap. `pairs_fit`: the sum of
   // two products fits in 16 bits, as it does if no weight is -128.
   void (*add_int8_products)(const int8_t* const* values, const int8_t* const* weights, size_t taps,

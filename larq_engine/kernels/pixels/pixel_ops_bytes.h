@@ -74,6 +74,14 @@ void AddInt8Products(const int8_t* const* values, const int8_t* const* weights, 
   }
 }
 
+void RoundFloats(const float* __restrict in, size_t count, float steps, FloatRange range,
+                 int32_t zero_point, int8_t* __restrict out) {
+  for (size_t i = 0; i < count; ++i) {
+    const float value = in[i] * steps;
+    out[i] = RoundToInt8(value < range.max ? value : range.max, range, zero_point);
+  }
+}
+
 void MaxInt8(const int8_t* const* taps, size_t tap_count, size_t count, int8_t* out) {
   if (count > 0 && taps[0] != out) std::memcpy(out, taps[0], count);
   for (size_t t = 1; t < tap_count; ++t) {

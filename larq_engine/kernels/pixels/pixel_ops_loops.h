@@ -450,6 +450,7 @@ constexpr PixelOps kPixelOpsLoops = {
     .to_int8 = ToInt8,
     .to_bits = ToBits,
     .round_sums = RoundSums,
+    .round_floats = RoundFloats,
     .add_int8_products = AddInt8Products,
     .sum_int8_windows = nullptr,
     .max_int8 = MaxInt8,

@@ -1,7 +1,6 @@
-// QUANTIZE of the host, and functions of a byte. Plain loops compute them.
+// QUANTIZE of the host, and functions of a byte.
 #include <algorithm>
 
-#include "larq_engine/kernels/common/round_to_int8.h"
 #include "larq_engine/runtime/cpu/pixelwise_step.h"
 
 namespace larq_engine {
@@ -9,21 +8,17 @@ namespace {
 
 class FloatsToBytesStep : public PixelwiseStep {
  public:
-  explicit FloatsToBytesStep(const FloatsToBytesOp& op) : op_(op) {}
+  FloatsToBytesStep(const FloatsToBytesOp& op, const PixelOps& ops) : op_(op), ops_(ops) {}
 
   void Run(std::span<const void* const> inputs, const StepRange& range, std::byte*,
            void* output) const override {
-    const auto* in = static_cast<const float*>(inputs[0]);
-    const FloatsToBytesOp op = op_;  // a copy stays in registers
-    std::transform(in, in + Values(range), static_cast<int8_t*>(output), [&op](float value) {
-      value *= op.steps;
-      value = value < op.range.max ? value : op.range.max;  // also if it is NaN
-      return RoundToInt8(value, op.range, op.zero_point);
-    });
+    ops_.round_floats(static_cast<const float*>(inputs[0]), static_cast<size_t>(Values(range)),
+                      op_.steps, op_.range, op_.zero_point, static_cast<int8_t*>(output));
   }
 
  private:
   const FloatsToBytesOp& op_;
+  const PixelOps& ops_;
 };
 
 class ByteTableStep : public PixelwiseStep {
@@ -43,8 +38,8 @@ class ByteTableStep : public PixelwiseStep {
 
 }  // namespace
 
-std::unique_ptr<Step> MakeStep(const FloatsToBytesOp& op, const StepKernels&) {
-  return std::make_unique<FloatsToBytesStep>(op);
+std::unique_ptr<Step> MakeStep(const FloatsToBytesOp& op, const StepKernels& kernels) {
+  return std::make_unique<FloatsToBytesStep>(op, kernels.pixel_ops);
 }
 
 std::unique_ptr<Step> MakeStep(const ByteTableOp& op, const StepKernels&) {
