@@ -9,6 +9,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
+from larq_engine.fpga.around import describe_around, models_around
 from larq_engine.fpga.board import board_text, constraints
 from larq_engine.fpga.chips import CHIPS, network_area
 from larq_engine.fpga.device import device_file
@@ -136,7 +137,7 @@ def export_verilog(
     from larq_engine import __version__
 
     network = run.network
-    report = describe(network, chip, megahertz)
+    report = "\n".join([describe(network, chip, megahertz), *describe_around(run, graph.ops)])
     sent, made = sample(content, run, _IMAGES, seed=1)
     texts = {f"{module.name}.v": module.text for module in network_modules(network, prefix)}
     files = {
@@ -153,6 +154,7 @@ def export_verilog(
         "README.md": readme(network, prefix, chip, megahertz, report, __version__),
     }
     content_of = {name: text.encode() for name, text in files.items()}
+    content_of |= models_around(content, run)
     return ExportedVerilog(
         content_of,
         network.cycles,

@@ -116,6 +116,10 @@ cycle in which `valid` and `ready` are 1. `reset` is synchronous, for one cycle 
 
 Channel 0 has the lowest bits of a pixel.
 
+If the model has operators before these or behind them, they are in `before.tflite` and
+`after.tflite`. The second takes what the hardware makes, sums as floats, and then the other outputs
+of the first.
+
 ## Commands
 
 | | |

@@ -5,7 +5,7 @@ import numpy as np
 from larq_engine.converter import schema
 from larq_engine.converter.graph import Array, Op
 from larq_engine.converter.lce_ops import constant
-from larq_engine.fpga.runs import Run
+from larq_engine.fpga.runs import Run, ends_in
 from larq_engine.fpga.streams import Stream, from_words, to_pixels, to_words
 from larq_engine.python.interpreter import Interpreter
 
@@ -44,10 +44,8 @@ def _alone(content: bytes, run: Run) -> bytes:
     ops = graph.ops[run.first : run.end]
     if ops[-1].output.dtype == "FLOAT32":
         _without_scales(next(op for op in reversed(ops) if op.kind == "LceBconv2d"))
-    tensors = [tensor for op in graph.ops for tensor in [*op.inputs, *op.outputs]]
-    numbers = {tensor.origin: tensor for tensor in tensors if tensor is not None}
-    ends = [numbers[tensor.origin] for tensor in (run.source, run.target)]
-    return schema.write(schema.part(model, ends[:1], ops, ends[1:]))
+    source, target = ends_in(graph, run)
+    return schema.write(schema.part(model, [source], ops, [target]))
 
 
 def _without_scales(op: Op) -> None:

@@ -112,6 +112,13 @@ def _ends(graph: Graph, ops: list[Op]) -> tuple[Tensor, Tensor] | str:
     return inputs[0], outputs[0]
 
 
+def ends_in(graph: Graph, run: Run) -> tuple[Tensor, Tensor]:
+    """Returns the input and output of a run in a graph that was read of the same file again."""
+    tensors = [tensor for op in graph.ops for tensor in [*op.inputs, *op.outputs]]
+    numbers = {tensor.origin: tensor for tensor in tensors if tensor is not None}
+    return numbers[run.source.origin], numbers[run.target.origin]
+
+
 class RefusedError(ValueError):
     """An error for operators that cannot be hardware; `op` is the one whose layer is refused."""
 

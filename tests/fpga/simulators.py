@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -18,7 +19,13 @@ def require() -> None:
     lacking = [program for program in _PROGRAMS if shutil.which(program) is None]
     if not lacking:
         return
-    advice = f"not installed here: {', '.join(lacking)}; `tools/setup.sh verilog` installs them"
+    fail_or_skip(
+        f"not installed here: {', '.join(lacking)}; `tools/setup.sh verilog` installs them"
+    )
+
+
+def fail_or_skip(advice: str) -> NoReturn:
+    """Skips the test or, if it must run, fails."""
     if os.environ.get("LARQ_ENGINE_REQUIRE_VERILOG"):
         pytest.fail(advice)
     pytest.skip(advice)
