@@ -166,6 +166,8 @@ WEB_PAGES = ("tests/web_export/test_exported_page.py", "tests/web_export/test_li
 MICRO = "tests/micro"
 # Tests that need simulators of Verilog.
 FPGA = "tests/fpga"
+# The plug-in with a simulated FPGA as a device.
+CHIP_PLUG_IN = "//tests/fpga/device:liblarq_engine_fpga.so"
 
 
 @dataclass(frozen=True)
@@ -345,7 +347,7 @@ STAGES = (
     Stage(
         "fpga",
         "binary layers exported as Verilog, simulated and synthesized",
-        (BUILD, [*PYTEST, FPGA]),
+        (BUILD, [BAZEL, "build", *BAZEL_FLAGS, CHIP_PLUG_IN], [*PYTEST, FPGA]),
         (
             *(r"larq_engine/(fpga|micro)/", r"tests/[^/]*\.py$", re.escape(FPGA)),
             r"web/live/\w+\.tflite$",

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <iterator>
 #include <optional>
 #include <stdexcept>
 
@@ -12,8 +11,6 @@
 
 namespace larq_engine {
 namespace {
-
-constexpr AcceleratorKind kAcceleratorKinds[] = {{.name = "cuda", .title = "GPU"}};
 
 constexpr std::string_view kFallback = "fallback";
 
@@ -50,8 +47,8 @@ std::optional<PartOption> ParsePart(std::string_view text) {
   const std::string_view device = CutFirst(text, ':');
   if (names_kernel && !IsNameOfKernel(text)) return std::nullopt;
   if (device == "cpu") return PartOption{.accelerator = {}, .kernel = std::string(text)};
-  for (size_t kind = 0; kind < std::size(kAcceleratorKinds); ++kind) {
-    if (device != kAcceleratorKinds[kind].name) continue;
+  for (size_t kind = 0; kind < AcceleratorKinds().size(); ++kind) {
+    if (device != AcceleratorKinds()[kind].name) continue;
     return PartOption{.accelerator = kind, .kernel = std::string(text)};
   }
   return std::nullopt;
@@ -73,7 +70,7 @@ std::optional<NodeOption> ParsePlace(std::string_view text) {
 // Throws std::invalid_argument if the device or its row does not exist.
 void CheckPart(const PartOption& part, const std::string& start, DeviceOption device) {
   if (part.accelerator && device == DeviceOption::kCpu) {
-    const auto& [name, title] = kAcceleratorKinds[*part.accelerator];
+    const auto& [name, title] = AcceleratorKinds()[*part.accelerator];
     throw std::invalid_argument(start + " is placed on " + std::string(name) + "; set device to " +
                                 std::string(name) + " as well, or to auto for the CPU where " +
                                 "there is no " + std::string(title));
@@ -89,17 +86,15 @@ void CheckPart(const PartOption& part, const std::string& start, DeviceOption de
 
 // Returns "host, cpu or cuda, such as 3:cpu,7:cuda".
 std::string PlacesWithExample() {
-  const std::string last(std::rbegin(kAcceleratorKinds)->name);
+  const std::string last(AcceleratorKinds().back().name);
   std::string places = "host, cpu";
-  for (const AcceleratorKind& kind : kAcceleratorKinds) {
+  for (const AcceleratorKind& kind : AcceleratorKinds()) {
     places += (kind.name == last ? " or " : ", ") + std::string(kind.name);
   }
   return places + ", such as 3:cpu,7:" + last;
 }
 
 }  // namespace
-
-std::span<const AcceleratorKind> AcceleratorKinds() { return kAcceleratorKinds; }
 
 int ParseNumber(std::string_view text) {
   int number = -1;

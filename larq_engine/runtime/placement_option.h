@@ -27,7 +27,7 @@ struct AcceleratorKind {
   std::string_view title;  // in texts
 };
 
-// Returns all kinds. executors.cc has a row for each, in this order.
+// Returns all kinds. Accelerators (accelerators.h) has a row for each, in this order.
 std::span<const AcceleratorKind> AcceleratorKinds();
 
 // A node of one of the host's graphs. A model may have several graphs; number 0 is the main one.

@@ -769,7 +769,8 @@ TEST_P(PixelOpsTest, RoundFloats) {
       const FloatRange range = {static_cast<float>(-128 - zero_point),
                                 static_cast<float>(127 - zero_point)};
       std::vector<float> values(count);
-      for (float& value : values) value = static_cast<float>(random_.Int(-600, 600));  // halves, too
+      for (float& value : values)
+        value = static_cast<float>(random_.Int(-600, 600));  // halves, too
       for (size_t i = 0; i < count; i += 3) values[i] = random_.Float(-300, 300);
       const float kinds[] = {kInfinity, -kInfinity, std::nanf(""), -0.0f, 1e-40f, 3e38f};
       for (size_t i = 1; i < count; i += 5) values[i] = kinds[i / 5 % std::size(kinds)];

@@ -1,5 +1,5 @@
-// Drives Verilator's model of an exported network. It is compiled for each network anew, with IN_BITS
-// and OUT_BITS, the bits of a pixel.
+// Drives Verilator's model of an exported network. It is compiled for each network anew, with
+// IN_BITS and OUT_BITS, the bits of a pixel.
 #include "tests/fpga/device/pipeline.h"
 
 #include <cstring>

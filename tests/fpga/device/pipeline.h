@@ -23,7 +23,6 @@ size_t pipeline_out_bits();
 // Computes an image. Both sides pause in `pauses` of 16 cycles, as `seed` draws them. Returns the
 // cycles from the first pixel in to the last one out; 0 if the pipeline hangs.
 uint64_t pipeline_run(const PipelineImage* image, unsigned pauses, unsigned seed);
-
 }
 
 #endif  // LARQ_ENGINE_TESTS_FPGA_DEVICE_PIPELINE_H_
