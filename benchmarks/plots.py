@@ -81,6 +81,22 @@ def plot_shares(shares: Mapping[str, Mapping[str, float]], title: str, file: Pat
     _write(figure, file)
 
 
+def plot_sets(seconds: Mapping[str, Mapping[str, float]], title: str, file: Path) -> None:
+    """Draws a group of bars for each name, one for each set of devices."""
+    figure = Figure(figsize=(11, 5), layout="constrained")
+    axes = figure.add_subplot()
+    sets = list(dict.fromkeys(key for found in seconds.values() for key in found))
+    width = 0.8 / len(sets)
+    for number, key in enumerate(sets):
+        places = [n + (number + 0.5) * width - 0.4 for n in range(len(seconds))]
+        axes.bar(places, [1e6 * found[key] for found in seconds.values()], width, label=key)
+    axes.set_xticks(range(len(seconds)), list(seconds))
+    axes.set(ylabel="us", title=title)
+    axes.grid(axis="y", alpha=0.3)
+    axes.legend()
+    _write(figure, file)
+
+
 def _stack(axes: Axes, parts: Mapping[str, Mapping[str, float]], first_colour: int) -> None:
     """Draws a bar for each name, of parts one on the other."""
     names = list(parts)
