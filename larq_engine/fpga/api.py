@@ -13,7 +13,7 @@ from larq_engine.fpga.around import describe_around, models_around
 from larq_engine.fpga.board import board_text, constraints
 from larq_engine.fpga.chips import CHIPS, network_area
 from larq_engine.fpga.device import device_file
-from larq_engine.fpga.folder import makefile, mark, readme
+from larq_engine.fpga.folder import files_of_earlier, makefile, mark, readme
 from larq_engine.fpga.folds import choose_folds, set_folds
 from larq_engine.fpga.network_modules import network_modules
 from larq_engine.fpga.reference import sample
@@ -69,11 +69,17 @@ class ExportedVerilog:
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Writes all files, or none; makes the folder if it is not there.
 
+        Modules and models of an earlier export to this folder, which this one does not have, go.
+
         Raises:
             ValueError: A file of such a name is there already that no export has written.
             OSError: It fails; the error names the file.
         """
-        write_export(Path(folder), self.files, mark(self.prefix))
+        path = Path(folder)
+        earlier = files_of_earlier(path)
+        write_export(path, self.files, mark(self.prefix))
+        for name in earlier - set(self.files):
+            (path / name).unlink(missing_ok=True)
 
     def __repr__(self) -> str:
         return (

@@ -1,6 +1,8 @@
 """The files beside the modules: a guide, and a Makefile for open tools."""
 
+import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from larq_engine.fpga.chips import Chip
 from larq_engine.fpga.layers import Network
@@ -83,6 +85,17 @@ clean:
 
 .PHONY: lint sim area area-cyclone10gx bitstream clean
 """
+
+
+def files_of_earlier(folder: Path) -> set[str]:
+    """Returns the modules and models that an export has written, as its Makefile names them."""
+    file = folder / "Makefile"
+    text = file.read_text(errors="replace") if file.is_file() else ""
+    found = re.search(r"^MODULES = (.*)$", text, re.MULTILINE)
+    if found is None:
+        return set()
+    modules = {name for name in found[1].split() if re.fullmatch(r"\w+\.v", name, re.ASCII)}
+    return modules | {"before.tflite", "after.tflite"}
 
 
 def readme(network: Network, prefix: str, chip: Chip, clock: int, report: str, version: str) -> str:

@@ -77,6 +77,14 @@ def test_before_hardware_and_after_are_the_whole_model(name, layers, tmp_path):
     np.testing.assert_array_equal(results, whole.predict(image))
 
 
+def test_another_export_to_the_folder_leaves_nothing_of_the_first(tmp_path):
+    export_verilog(_LIVE / "words.tflite", fold=32).save(tmp_path)
+    (tmp_path / "own.v").write_text("// A file of the user's.\n")
+    second = export_verilog(joined_layers(1, np.int32), fold=4)
+    second.save(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {*second.files, "own.v"}
+
+
 def test_a_model_that_is_all_hardware_has_nothing_around(tmp_path):
     for model in (joined_layers(1, np.int32), residual_layers(1)):
         exported = export_verilog(model, fold=4)
