@@ -67,12 +67,12 @@ module {prefix}_ulx3s (
     .PLLWAKESYNC(1'b0), .ENCLKOP(1'b0)
   );
 
-  // A register of its own: what it resets is all over the chip.
-  reg [3:0] start = 4'd0;
+  // The clock's lock passes registers one by one, as what is reset is all over the chip.
+  reg [3:0] has_lock = 4'd0;
   reg reset = 1'b1;
   always @(posedge clk) begin
-    if (locked && start != 4'd15) start <= start + 4'd1;
-    reset <= start != 4'd15;
+    has_lock <= {{has_lock[2:0], locked}};
+    reset <= !has_lock[3];
   end
 
   reg {vector(source.pixel_bits)} inputs [0:{sent - 1}];

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from larq_engine.fpga.layers import Bytes, Join, Layer, Network, Pool, Product, Sum
-from larq_engine.fpga.product_module import MOST_IN_LOGIC, Lanes
+from larq_engine.fpga.product_module import MOST_IN_LOGIC, Lanes, factors_of
 from larq_engine.fpga.queues import queues_of
 from larq_engine.fpga.text import bits_for
 
@@ -114,7 +114,9 @@ def _product_area(lanes: Lanes) -> Area:
     if lanes.words > MOST_IN_LOGIC:
         width = max(1, _BLOCK_BITS // math.ceil(lanes.words / _BLOCK_WORDS))
         blocks = math.ceil(lanes.count * lanes.lane_bits / width)
-    multipliers = lanes.count if isinstance(layer.end, Bytes) else 0
+    multipliers = 0
+    if isinstance(layer.end, Bytes):
+        multipliers = lanes.count * factors_of(layer.end)
     return Area(luts, blocks, multipliers)
 
 

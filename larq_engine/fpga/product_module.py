@@ -37,6 +37,9 @@ from larq_engine.fpga.window_module import class_bits
 # of one table of the chip.
 MOST_IN_LOGIC = 16
 
+# A multiplier of the chip takes factors of 18 bits with a sign; wider ones are cut.
+_FACTOR_BITS = 17
+
 
 @dataclass(frozen=True)
 class Lanes:
@@ -80,12 +83,17 @@ def product_modules(name: str, prefix: str, layer: Product, fold: int) -> list[M
     return modules
 
 
+def factors_of(end: Bytes) -> int:
+    """Returns into how many factors of the chip's multipliers a layer's multipliers are cut."""
+    return math.ceil(signed_bits(end.multiplier) / _FACTOR_BITS)
+
+
 def product_stages(lanes: Lanes) -> int:
     """Returns the stages from a window's last cycle to its pixel: those that _Writer makes."""
     layer = lanes.layer
     stages = table_stages(lanes.words) + count_latency(layer.taps) + 1
     stages += (not layer.is_plain) + (layer.beats > 1)
-    return stages + {Signs: 0, Dots: 1, Bytes: 3}[type(layer.end)]
+    return stages + {Signs: 0, Dots: 1, Bytes: 5}[type(layer.end)]
 
 
 # ---- weights -------------------------------------------------------------------------------------
@@ -304,12 +312,10 @@ class _Writer:
     # ---- ends ------------------------------------------------------------------------------------
 
     def _numbers(self, name: str, values: Array, bits: int) -> list[str]:
-        """Returns numbers [class, channel] for each lane, beside what the stage has."""
-        lanes, layer = self.lanes, self.layer
-        fold = lanes.fold
-        rows = len(set(layer.row_classes)) if self.class_bits else 1
-        columns = len(values) // rows
-        if fold == 1 and not self.class_bits:
+        """Returns numbers for each lane, beside what the stage has: [class or 0, channel]."""
+        lanes, layer, fold = self.lanes, self.layer, self.lanes.fold
+        class_bits = self.class_bits if len(values) > 1 else 0
+        if fold == 1 and not class_bits:
             constants = [
                 number(bits, values[0][lanes.channels(lane)[0]]) for lane in range(lanes.count)
             ]
@@ -317,14 +323,16 @@ class _Writer:
                 self.text += wire(bits, f"{name}_{lane}", constant)
             return [f"{name}_{lane}" for lane in range(lanes.count)]
         cycle_bits = bits_for(fold - 1) if fold > 1 else 0
-        place_bits = self.class_bits + cycle_bits
-        source = joined(
-            ([] if fold == 1 else ["cycle"]) + (["in_class"] if self.class_bits else [])
-        )
-        text, place = delayed(f"place_of_{name}", place_bits, source, self.stage - 1)
+        place_bits = class_bits + cycle_bits
+        source = joined(([] if fold == 1 else ["cycle"]) + (["in_class"] if class_bits else []))
+        stages = table_stages(fold * len(values))
+        text, place = delayed(f"place_of_{name}", place_bits, source, self.stage - stages)
+        rows = len(set(layer.row_classes)) if class_bits else 1
+        columns = len(values) // rows
         column_bits = bits_for(max(layer.column_classes))
         size = bits * lanes.count
-        text += f"  reg {vector(size)} {name};\n"
+        read = name if stages == 1 else f"{name}_read"
+        text += f"  reg {vector(size)} {read};\n"
         text += f"  always @(posedge clk) begin\n    case ({place})\n"
         last = number(size, 0)
         for row in range(rows):
@@ -337,10 +345,12 @@ class _Writer:
                             value = int(values[row * columns + column][channels[cycle]])
                             word |= (value & ((1 << bits) - 1)) << (bits * lane)
                     at = cycle
-                    if self.class_bits:
+                    if class_bits:
                         at |= (row << column_bits | column) << cycle_bits
-                    text += f"      {place_bits}'d{at}: {name} <= {number(size, word)};\n"
-        text += f"      default: {name} <= {last};\n    endcase\n  end\n"
+                    text += f"      {place_bits}'d{at}: {read} <= {number(size, word)};\n"
+        text += f"      default: {read} <= {last};\n    endcase\n  end\n"
+        if stages > 1:
+            text += f"  reg {vector(size)} {name};\n  always @(posedge clk) {name} <= {read};\n"
         self.text += text
         return [f"{name}[{bits * lane + bits - 1}:{bits * lane}]" for lane in range(lanes.count)]
 
@@ -388,24 +398,43 @@ class _Writer:
 
     def _bytes(self, end: Bytes, sums: list[str]) -> list[str]:
         dots = self._dots(end.dots, sums)
-        multiplier_bits = signed_bits(end.multiplier)
-        multipliers = self._numbers("multiplier", _of_all(end, end.multiplier), multiplier_bits)
+        by_bits = signed_bits(end.multiplier)
+        multipliers = self._numbers("multiplier", end.multiplier[None], by_bits)
         dots, size = self._limited(dots, end.dots)
         most = int((abs(end.multiplier) * max(abs(end.dots.lowest), abs(end.dots.highest))).max())
-        product_bits = max(signed_bits((most, -most)), size, multiplier_bits)
+        product_bits = max(signed_bits((most, -most)), size, by_bits)
         total = most + int(abs(end.addend).max())
         total_bits = max(signed_bits((total, -total)), product_bits, end.shift + 9)
         for lane, (dot, multiplier) in enumerate(zip(dots, multipliers, strict=True)):
             self.text += (
-                f"  wire signed {vector(size)} factor_{lane} = {dot};\n"
-                f"  wire signed {vector(multiplier_bits)} by_{lane} = {multiplier};\n"
-                f"  reg signed {vector(product_bits)} product_{lane};\n"
-                f"  always @(posedge clk) product_{lane} <= "
-                f"{_extended(f'factor_{lane}', size, product_bits)} * "
-                f"{_extended(f'by_{lane}', multiplier_bits, product_bits)};\n"
+                f"  reg signed {vector(size)} factor_{lane};\n"
+                f"  reg {vector(by_bits)} by_{lane};\n"
+                f"  always @(posedge clk) factor_{lane} <= {dot};\n"
+                f"  always @(posedge clk) by_{lane} <= {multiplier};\n"
             )
-        self.stage += 1
-        addends = self._numbers("addend", _of_all(end, end.addend), total_bits)
+            factor = _extended(f"factor_{lane}", size, product_bits)
+            parts: list[str] = []
+            for first in range(0, by_bits, _FACTOR_BITS):
+                kept = min(by_bits, first + _FACTOR_BITS) - first
+                part = f"by_{lane}[{first + kept - 1}:{first}]"
+                if first + kept < by_bits:
+                    wide = widened(part, kept, product_bits)
+                else:
+                    sign = f"by_{lane}[{by_bits - 1}]"
+                    wide = f"{{{{{product_bits - kept}{{{sign}}}}}, {part}}}"
+                    wide = part if kept == product_bits else wide
+                name = f"part_{lane}_{len(parts)}"
+                self.text += (
+                    f"  reg signed {vector(product_bits)} {name};\n"
+                    f"  always @(posedge clk) {name} <= {factor} * $signed({wide});\n"
+                )
+                parts.append(name if first == 0 else f"({name} <<< {first})")
+            self.text += (
+                f"  reg signed {vector(product_bits)} product_{lane};\n"
+                f"  always @(posedge clk) product_{lane} <= {' + '.join(parts)};\n"
+            )
+        self.stage += 3
+        addends = self._numbers("addend", end.addend[None], total_bits)
         for lane, addend in enumerate(addends):
             self.text += (
                 f"  wire signed {vector(total_bits)} added_{lane} = {addend};\n"
@@ -461,11 +490,6 @@ class _Writer:
             "  assign out_valid = has_pixel;\n"
             f"  assign out_data = {joined(parts)};\n"
         )
-
-
-def _of_all(end: Bytes, values: Array) -> Array:
-    """Returns numbers of channels for all classes."""
-    return values[None].repeat(len(end.dots.base), axis=0)
 
 
 def _extended(name: str, bits: int, to: int) -> str:

@@ -73,7 +73,7 @@ def _times(node: Node, reads: list[Array]) -> Array:
     if isinstance(layer, ToSigns):
         return reads[0]
     if isinstance(layer, (Sum, Join)):
-        return taken_at(node, reads) + stages_of(node)
+        return taken_at(node, reads) + fold - 1 + stages_of(node)
     assert isinstance(layer, (Pool, Product))
     windows = _WINDOW + window_times(layer.window, reads[0] + _QUEUE, fold)
     found = windows + fold - 1 + stages_of(node)
@@ -81,6 +81,6 @@ def _times(node: Node, reads: list[Array]) -> Array:
 
 
 def _one_by_one(ready: Array, fold: int) -> Array:
-    """Returns the last cycle of each of several that take `fold` cycles each, in their order."""
+    """Returns the first cycle of each of several that take `fold` cycles each, in their order."""
     order = np.arange(len(ready)) * fold
-    return np.asarray(np.maximum.accumulate(ready - order) + order + fold - 1)
+    return np.asarray(np.maximum.accumulate(ready - order) + order)

@@ -9,13 +9,13 @@ from larq_engine.fpga.text import (
     Module,
     Port,
     bits_for,
-    counted_cycles,
     delayed,
     flag,
     joined,
     module,
     number,
     pixel_ports,
+    register,
     signed,
     signed_bits,
     stream_ports,
@@ -128,11 +128,22 @@ def sum_module(name: str, layer: Sum, fold: int) -> Module:
     """Returns the module that adds two streams, channel by channel, in `fold` cycles a pixel."""
     bits, channels = layer.target.bits, layer.target.channels
     lanes = math.ceil(channels / fold)
-    text, last = counted_cycles(fold)
-    begun = "out_room" if fold == 1 else f"(out_room || cycle != {bits_for(fold - 1)}'d0)"
-    body = "  wire in_valid;\n" + text
-    body += f"  assign in_valid = a_valid && b_valid && {begun};\n"
-    body += flag("take", f"in_valid && {last}" if fold > 1 else "in_valid")
+    if fold == 1:
+        body = flag("take", "a_valid && b_valid && out_room") + flag("in_valid", "take")
+        last = "1'b1"
+    else:
+        bits_of_cycle = bits_for(fold - 1)
+        body = register(bits_of_cycle, "cycle")
+        body += flag("begins", f"cycle == {bits_of_cycle}'d0")
+        body += flag("take", "a_valid && b_valid && out_room && begins")
+        body += flag("in_valid", "take || !begins")
+        body += flag("last_cycle", f"cycle == {bits_of_cycle}'d{fold - 1}")
+        body += (
+            f"  always @(posedge clk) if (reset) cycle <= {bits_of_cycle}'d0;\n"
+            f"    else if (in_valid) cycle <= last_cycle ? {bits_of_cycle}'d0 : "
+            f"cycle + {bits_of_cycle}'d1;\n"
+        )
+        last = "last_cycle"
     body += "  assign a_ready = take;\n  assign b_ready = take;\n"
     # The zero point is added to what is shifted, before that is limited.
     most = sum(abs(part) << (bits - 1) for part in (layer.of_a, layer.of_b)) + abs(layer.start)
@@ -149,19 +160,17 @@ def sum_module(name: str, layer: Sum, fold: int) -> Module:
         used = min(fold, channels - lane * fold)
         for operand, by in (("a", layer.of_a), ("b", layer.of_b)):
             value = f"{operand}_{lane}"
-            body += f"  reg signed {vector(bits)} {value};\n"
-            body += "  always @(posedge clk) begin\n"
-            first = lane * fold * bits
-            if used == 1:
-                body += f"    {value} <= {operand}_data[{first + bits - 1}:{first}];\n"
+            first, end = lane * fold * bits, (lane * fold + used) * bits
+            taken = f"{operand}_data[{end - 1}:{first}]"
+            if used > 1:
+                kept_pixel = f"{operand}_pixel_{lane}"
+                body += f"  reg {vector(used * bits)} {kept_pixel};\n"
+                rest = f"{{{bits}'d0, {kept_pixel}[{used * bits - 1}:{bits}]}}"
+                body += f"  always @(posedge clk) {kept_pixel} <= take ? {taken} : {rest};\n"
+                body += f"  wire signed {vector(bits)} {value} = {kept_pixel}[{bits - 1}:0];\n"
             else:
-                body += "    case (cycle)\n"
-                for cycle in range(used):
-                    low = first + cycle * bits
-                    label = f"{bits_for(fold - 1)}'d{cycle}" if cycle < used - 1 else "default"
-                    body += f"      {label}: {value} <= {operand}_data[{low + bits - 1}:{low}];\n"
-                body += "    endcase\n"
-            body += "  end\n"
+                body += f"  reg signed {vector(bits)} {value};\n"
+                body += f"  always @(posedge clk) if (take) {value} <= {taken};\n"
             product = f"part_{value}"
             body += f"  reg signed {vector(total)} {product};\n"
             wide = f"{{{{{total - bits}{{{value}[{bits - 1}]}}}}, {value}}}"
