@@ -19,7 +19,8 @@ from larq_engine.converter.float_order import Function
 from larq_engine.converter.graph import Array, Graph, Op, Tensor
 from larq_engine.converter.options import Options
 from larq_engine.converter.padding import is_zero_padded
-from larq_engine.converter.rules_fuse import per_channel, values
+from larq_engine.converter.rules_fuse import per_channel, producer, values
+from larq_engine.converter.rules_parts import joins_channels
 
 
 def write_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
@@ -106,29 +107,25 @@ def pool_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
 def join_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     """Rewrites LceQuantize(CONCATENATION(parts)) as CONCATENATION(LceQuantize(parts)).
 
-    Only the sign may read the joined values, and layers must write the bits of all parts.
+    Only the sign may read the joined values, and layers must be able to write the bits of all
+    parts, which are whole words.
     """
-    x = op.inputs[0]
-    joined = x.producer if x is not None and graph.only_use(x) else None
-    if joined is None or joined.kind != "CONCATENATION" or not lce_ops.takes_sign(op):
+    joined = producer(op.inputs[0], "CONCATENATION", graph) if lce_ops.takes_sign(op) else None
+    if joined is None or options.for_xcore or not joins_channels(joined):
         return None
-    assert x is not None
     parts = [part for part in joined.inputs if part is not None]
-    if joined.options.axis not in (-1, len(x.shape) - 1) or joined.options.fusedActivationFunction:
+    if any(part.shape[-1] % lce_ops.WORD for part in parts[:-1]):
         return None
-    if options.for_xcore or any(part.shape[-1] % lce_ops.WORD for part in parts[:-1]):
-        return None
-    if any(
-        part.dtype != x.dtype
-        or part.quantization != x.quantization
-        or not is_made_of_bits(part, graph)
-        for part in parts
-    ):
-        return None
+    for part in parts:
+        chain = _find_convolution(part, graph)
+        if chain is None:
+            return None
+        if is_zero_padded(chain[0].options) and not _works_zero_padded(chain[0], options):
+            return None
     signs = [
         lce_ops.quantize(part, f"{op.name}/part_{number}") for number, part in enumerate(parts)
     ]
-    outputs = [sign.output for sign in signs]
+    outputs: list[Tensor | None] = [sign.output for sign in signs]
     return [*signs, replace(joined, inputs=outputs, outputs=[op.output])]
 
 

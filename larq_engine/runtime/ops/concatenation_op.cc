@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "larq_engine/kernels/common/bits.h"
 #include "larq_engine/runtime/ops/op.h"
 #include "larq_engine/runtime/ops/op_checks.h"
 #include "larq_engine/runtime/ops/op_error.h"
@@ -11,16 +12,20 @@
 namespace larq_engine {
 
 bool ConcatenationOp::CanClaim(const OpInfo& op) {
-  if (!IsFloat(op.output) || op.inputs.size() < 2 || op.inputs.size() > kMaxHostsInputs) {
+  const int rank = static_cast<int>(op.output.dims.size());
+  // Vectors of integers are shapes, which the host needs before a run.
+  const bool may_be_bits = op.output.type == ElementType::kInt32 && rank > 1;
+  if ((!IsFloat(op.output) && !may_be_bits) || op.inputs.size() < 2 ||
+      op.inputs.size() > kMaxHostsInputs) {
     return false;
   }
-  const int rank = static_cast<int>(op.output.dims.size());
   const int axis = op.builtin_options.file.axis;
   if ((axis != -1 && axis != rank - 1) || op.builtin_options.activation != Activation::kNone) {
     return false;
   }
   return std::all_of(op.inputs.begin(), op.inputs.end(), [&](const TensorInfo& input) {
-    return IsFloatData(input) && input.dims.size() == op.output.dims.size();
+    return IsMovable(input) && input.type == op.output.type &&
+           input.dims.size() == op.output.dims.size();
   });
 }
 
@@ -50,8 +55,9 @@ TensorShape ConcatenationOp::Shape(std::span<const TensorShape> shapes) const {
     }
     CountElements(shape.dims, shape.dims.size());
     size += shape.dims.back();
+    // Bits behind a word that is not full are in other places than their channels.
+    are_known = are_known && shape.channels > 0 && channels % static_cast<int64_t>(kWordBits) == 0;
     channels += shape.channels;
-    are_known = are_known && shape.channels > 0;
   }
   if (size > std::numeric_limits<int>::max()) {
     throw OpError("output: expected a number of channels that 32 bits hold, got " +
