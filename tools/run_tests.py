@@ -349,7 +349,7 @@ STAGES = (
         "binary layers exported as Verilog, simulated and synthesized",
         (BUILD, [BAZEL, "build", *BAZEL_FLAGS, CHIP_PLUG_IN], [*PYTEST, FPGA]),
         (
-            *(r"larq_engine/(fpga|micro)/", r"tests/[^/]*\.py$", re.escape(FPGA)),
+            *(r"larq_engine/(fpga|micro|placing|runtime)/", r"tests/[^/]*\.py$", re.escape(FPGA)),
             r"web/live/\w+\.tflite$",
         ),
         setup="verilog",

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -160,12 +159,14 @@ def _divide(model: bytes, gpu_file: dict[str, Any], clock: int) -> Iterator[Divi
                 work = layer.products * part * of_gpu["seconds_per_mac"]
                 return float(of_gpu["seconds"] + work) if part else 0.0
 
-            def chip(part: float, layer: Product = layer, fold: int = node.fold) -> float:
-                return layer.cycles(math.ceil(fold * part)) / (clock * 1e6) if part else 0.0
+            def chip(fold: int, layer: Product = layer) -> float:
+                return layer.cycles(fold) / (clock * 1e6) if fold else 0.0
 
-            parts = [lanes / node.fold for lanes in range(node.fold + 1)]
-            seconds, best = min((max(gpu(1 - part), chip(part)), part) for part in parts)
-            yield Divided(layer.name, best, seconds, gpu(1), chip(1))
+            # With fewer channels the chip's lanes take fewer cycles for a pixel.
+            seconds, best = min(
+                (max(gpu(1 - fold / node.fold), chip(fold)), fold) for fold in range(node.fold + 1)
+            )
+            yield Divided(layer.name, best / node.fold, seconds, gpu(1), chip(node.fold))
 
 
 def _ratios(name: str, found: dict[str, Placement]) -> tuple[str, ...]:

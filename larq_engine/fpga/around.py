@@ -13,9 +13,10 @@ from larq_engine.micro.bit_steps import of_channels
 def models_around(content: bytes, run: Run) -> dict[str, bytes]:
     """Returns before.tflite and after.tflite, as far as the model has operators there.
 
-    after.tflite begins with what the hardware makes, and then takes values of before.tflite that
-    operators behind the hardware read, in the order of its outputs. Sums are floats there, and its
-    first operators multiply them and add the bias, as the layer does.
+    The first output of before.tflite goes to the hardware. The first input of after.tflite is what
+    the hardware makes. Then it takes what else it reads: values of before.tflite and inputs of the
+    model, by their names. Sums are floats, which its first operators multiply and add the bias to,
+    as the layer does.
     """
     model = schema.read(content)
     graph = model.graphs[0]

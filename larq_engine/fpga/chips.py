@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from larq_engine.fpga.layers import Bytes, Join, Layer, Network, Pool, Product, Sum
 from larq_engine.fpga.product_module import MOST_IN_LOGIC, Lanes, factors_of
-from larq_engine.fpga.queues import queues_of
+from larq_engine.fpga.queues import MOST_IN_TABLES, Queue, queues_of
 from larq_engine.fpga.text import bits_for
 
 
@@ -62,8 +62,7 @@ CHIPS = {
 # A block of memory has words of 36 bits, 512 of them; longer tables have narrower words.
 _BLOCK_BITS, _BLOCK_WORDS = 36, 512
 
-# Longer memories are blocks. A memory in tables takes six for 16 words of 4 bits.
-_MOST_IN_TABLES = 32
+# A memory in tables takes six for 16 words of 4 bits.
 _A_TABLE_MEMORY = 6
 
 # Tables a product of one bit, in a lane: of constant weights, whose first sums lanes share; of
@@ -99,7 +98,7 @@ def area_of(layer: Layer, fold: int) -> Area:
 
 def memory_area(bits: int, words: int) -> Area:
     """Returns what a memory takes: tables with 16 words of 4 bits, or blocks if it is long."""
-    if words <= _MOST_IN_TABLES:
+    if words <= MOST_IN_TABLES:
         return Area(_A_TABLE_MEMORY * math.ceil(bits / 4) * math.ceil(words / 16))
     return Area(0, math.ceil(bits / _BLOCK_BITS) * math.ceil(words / _BLOCK_WORDS))
 
@@ -130,11 +129,11 @@ def network_area(network: Network) -> Area:
 
 def waiting_area(network: Network) -> Area:
     """Returns what the memories of the queues take."""
-    total, nodes = Area(), network.nodes
-    for (number, place), queue in queues_of(network).items():
-        value = nodes[number].reads[place] if number < len(nodes) else number
-        total += memory_area(network.stream(value).pixel_bits, queue.depth)
-    return total
+    return sum((queue_area(network, queue) for queue in queues_of(network).values()), Area())
+
+
+def queue_area(network: Network, queue: Queue) -> Area:
+    return memory_area(network.stream(queue.value).pixel_bits, queue.depth)
 
 
 def options_of(layer: Layer) -> Iterator[tuple[int, int, Area]]:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from larq_engine.fpga.chips import Chip, area_of, memory_area
+from larq_engine.fpga.chips import Chip, area_of, queue_area
 from larq_engine.fpga.layers import Network, Node
 from larq_engine.fpga.queues import queues_of
 from larq_engine.fpga.runs import Run
@@ -85,19 +85,19 @@ def _layers(run: Run, clock: int, watts: float | None) -> Iterator[dict[str, Any
 
 def _areas(run: Run) -> list[int]:
     """Returns the LUTs of each operator, with its queues."""
-    queues, areas = queues_of(run.network), []
+    nodes, queues, areas = run.network.nodes, queues_of(run.network), []
     for number in run.nodes:
-        node = None if number is None else run.network.nodes[number]
         area = 0
-        if number is not None and node is not None:
+        if number is not None:
+            node = nodes[number]
             area = area_of(node.layer, node.fold).luts
-            for place, value in enumerate(node.reads):
-                if (number, place) in queues:
-                    bits = run.network.stream(value).pixel_bits
-                    area += memory_area(bits, queues[number, place].depth).luts
-            if number == len(run.network.nodes) - 1:
-                bits = run.network.target.pixel_bits
-                area += memory_area(bits, queues[number + 1, 0].depth).luts
+            # The last layer has the output's queue as well.
+            readers = {number, len(nodes)} if number == len(nodes) - 1 else {number}
+            area += sum(
+                queue_area(run.network, queue).luts
+                for (reader, _), queue in queues.items()
+                if reader in readers
+            )
         areas.append(area)
     return areas
 

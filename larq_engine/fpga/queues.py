@@ -15,6 +15,9 @@ _SHORT = 2
 # A memory in tables of the chip has so many words at least.
 _ROW = 16
 
+# Longer memories are blocks, which take three times as long to read.
+MOST_IN_TABLES = 64
+
 # A layer hears so many cycles late that a queue has room.
 _HEARD = 2
 
@@ -24,18 +27,20 @@ _LONGEST = 4096
 
 @dataclass(frozen=True)
 class Queue:
-    """A queue of `depth` pixels; `kept` places are for pixels that a layer has begun."""
+    """A queue of `depth` pixels of a value; `kept` places are for pixels that a layer has begun."""
 
+    value: int
     depth: int
     kept: int
 
 
 def queues_of(network: Network) -> dict[tuple[int, int], Queue]:
-    """Returns the queue of each place of each node; that of the output is of the node after all.
+    """Returns the queue of each place of each node; the output has one as if a node read it.
 
     They hold what comes while a layer is busy with a row of windows, or with pads, so that no layer
-    that keeps its pace waits for room. Where streams join, one waits for the other. The windows of
-    the other's layers hold pixels back, which the queue must take, or both would wait for each
+    that keeps its pace waits for room. They also hold what it takes until the layer before it has
+    heard of room and made another pixel. Where streams join, one waits for the other. The windows
+    of the other's layers hold pixels back, which the queue must take, or both would wait for each
     other.
     """
     needed: list[Array] = [np.arange(1, network.source.pixels + 1)]
@@ -64,25 +69,28 @@ def queues_of(network: Network) -> dict[tuple[int, int], Queue]:
                 held = int((there - np.arange(len(late))).max())
                 ahead = max(under_way[other] for other in node.reads) - under_way[value]
                 room = max(room, held + ahead)
-            found[number, place] = _queue(network, value, room)
-    found[len(network.nodes), 0] = _queue(network, len(network.nodes), _SHORT)
+            found[number, place] = _queue(network, value, room, node.fold)
+    found[len(network.nodes), 0] = _queue(network, len(network.nodes), _SHORT, 1)
     return found
 
 
-def _queue(network: Network, value: int, room: int) -> Queue:
-    """Returns the queue of a value with room for so many pixels beside those under way."""
-    while value > 0 and isinstance(network.nodes[value - 1].layer, ToSigns):
-        [value] = network.nodes[value - 1].reads
-    if value == 0:
-        return Queue(max(room + _HEARD, _ROW), _HEARD)
-    node = network.nodes[value - 1]
-    beats = node.layer.beats if isinstance(node.layer, Product) else 1
-    kept = math.ceil((cycles_to_pixel(node) + _HEARD) / (node.fold * beats))
-    return Queue(max(room + kept, _ROW), kept)
+def _queue(network: Network, value: int, waiting: int, fold: int) -> Queue:
+    """Returns the queue of a value for a layer of a fold, before which so many pixels wait."""
+    maker = value
+    while maker > 0 and isinstance(network.nodes[maker - 1].layer, ToSigns):
+        [maker] = network.nodes[maker - 1].reads
+    late, apart = _HEARD, 1
+    if maker > 0:
+        node = network.nodes[maker - 1]
+        late += cycles_to_pixel(node)
+        apart = node.fold * (node.layer.beats if isinstance(node.layer, Product) else 1)
+    kept = math.ceil(late / apart)
+    taken = math.ceil(late / max(fold, apart))
+    return Queue(value, max(waiting + taken + kept, _ROW), kept)
 
 
 def _held(node: Node) -> int:
-    """Returns the most pixels that are under way in a layer: in its queue, window and stages."""
+    """Returns how many pixels a layer holds that keeps its pace: in its queue, window, stages."""
     return _SHORT + 2 + math.ceil(stages_of(node) / node.fold)
 
 

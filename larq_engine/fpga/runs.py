@@ -104,7 +104,9 @@ def _ends(graph: Graph, ops: list[Op]) -> tuple[Tensor, Tensor] | str:
     outputs = [
         tensor
         for tensor in dict.fromkeys(tensor for op in ops for tensor in op.outputs)
-        if tensor in graph.outputs or any(user not in inside for user in tensor.consumers)
+        if tensor in graph.outputs
+        or not tensor.consumers
+        or any(user not in inside for user in tensor.consumers)
     ]
     if len(inputs) != 1 or len(outputs) != 1:
         names = [", ".join(f"'{t.name}'" for t in found[:8]) for found in (inputs, outputs)]

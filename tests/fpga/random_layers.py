@@ -211,6 +211,20 @@ def joined_layers(seed: int, dtype: type) -> bytes:
     return builder.finish([x], [y])
 
 
+def rows_of_windows() -> bytes:
+    """Returns a layer of one tap, and one whose windows are 7 pixels of a row."""
+    rng = np.random.default_rng(1)
+    builder = ModelBuilder()
+    x, y, z = (builder.tensor((1, 16, 16, 1), np.int32) for _ in range(3))
+    for source, target, taps in ((x, y, 1), (y, z, 7)):
+        conv = Conv((1, 16, 16, 32), (1, taps), 32, padding="SAME", pad_value=1)
+        weights = builder.constant(pack_bits(rng.choice([-1, 1], (32, 1, taps, 32))))
+        thresholds = builder.constant(np.full(32, 16 * taps, np.int32))
+        inputs = [source, weights, ABSENT, ABSENT, thresholds]
+        builder.custom("LceBconv2d", inputs, [target], bconv_options(conv))
+    return builder.finish([x], [z])
+
+
 def one_channel(taps: int, threshold: int) -> bytes:
     """Returns a pool and a layer of one channel each, with a threshold that may be out of reach."""
     builder = ModelBuilder()

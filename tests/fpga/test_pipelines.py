@@ -21,6 +21,7 @@ from tests.fpga.random_layers import (
     random_layer,
     regrouped_signs,
     residual_layers,
+    rows_of_windows,
 )
 from tests.fpga.simulators import Simulation, lint, tables
 
@@ -144,6 +145,37 @@ def test_folds_are_those_of_an_exhaustive_search(share):
             found.append((network.cycles, area.luts))
     choose_folds(network, chip, share)
     assert (network.cycles, network_area(network).luts) == min(found)
+
+
+def test_a_layer_hears_of_room_late_and_keeps_its_pace(tmp_path):
+    """A window of one row takes a pixel a cycle, as the layer before it makes them."""
+    exported = export_verilog(rows_of_windows(), fold=1)
+    cycles = Simulation(exported, tmp_path, is_long=True).run()
+    assert cycles["between images"] == exported.cycles
+    assert abs(cycles["of an image"] - exported.image_cycles) <= 2
+
+
+def test_watts_become_joules_of_layers():
+    without = json.loads(export_verilog(_DIGITS).files["device.json"])
+    content = json.loads(export_verilog(_DIGITS, watts=2).files["device.json"])
+    [whole] = (entry for entry in content["layers"] if entry["nodes"] == [2, 3])
+    assert whole["joules"] == pytest.approx(2 * whole["seconds"])
+    alone = [entry for entry in content["layers"] if len(entry["nodes"]) == 1]
+    areas = sum(entry["area"] for entry in alone)
+    for entry in alone:
+        assert entry["joules"] == pytest.approx(2 * entry["area"] / areas * entry["seconds"])
+    assert all("joules" not in entry for entry in without["layers"])
+    with pytest.raises(ValueError, match="watts: expected a number from 0 to 1000, got -1"):
+        export_verilog(_DIGITS, watts=-1)
+
+
+def test_a_layer_that_nobody_reads_is_refused():
+    model = schema.read(joined_layers(1, np.int32))
+    graph = model.graphs[0]
+    outputs = [graph.ops[0].output]
+    content = schema.write(schema.part(model, graph.inputs, graph.ops[:2], outputs))
+    with pytest.raises(ValueError, match="expected one input and one output"):
+        export_verilog(content, layers="0:2")
 
 
 def test_the_device_file_has_runs_of_layers_and_their_areas():

@@ -313,6 +313,7 @@ def devices_are_named_in_their_places_only(sources: Sources) -> Violations:
             for device in _DEVICES
             for part in ("kernels", "runtime")
         ),
+        "larq_engine/runtime/accelerator_kinds.cc",
         "larq_engine/runtime/accelerators.cc",
         "larq_engine/runtime/executors.cc",
         "larq_engine/runtime/engine_options.cc",
