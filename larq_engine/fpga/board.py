@@ -83,8 +83,8 @@ module {prefix}_ulx3s (
   end
 
 {register(in_bits, "sent")}{register(out_bits, "made")}\
-  reg {vector(source.pixel_bits)} in_data;
-  reg in_valid;
+  reg {vector(source.pixel_bits)} in_read, in_data;
+  reg has_read, in_valid;
   wire in_ready;
   wire {vector(target.pixel_bits)} out_data;
   wire out_valid;
@@ -96,10 +96,13 @@ module {prefix}_ulx3s (
   always @(posedge clk) begin
     if (reset) begin
       sent <= {in_bits}'d0;
+      has_read <= 1'b0;
       in_valid <= 1'b0;
     end else if (!in_valid || in_ready) begin
-      in_data <= inputs[sent];
-      in_valid <= 1'b1;
+      in_read <= inputs[sent];
+      has_read <= 1'b1;
+      in_data <= in_read;
+      in_valid <= has_read;
       sent <= sent == {in_bits}'d{sent - 1} ? {in_bits}'d0 : sent + {in_bits}'d1;
     end
   end

@@ -131,7 +131,7 @@ class _Top:
             return _instance(name, f"layer_{number}", [*links, *_pixels("out", out), room])
         if isinstance(layer, ToSigns):
             self.add(signs_module(name, layer))
-            links = [*_pixels("in", f"v{node.reads[0]}"), *_pixels("out", out)]
+            links = [*_clock(), *_pixels("in", f"v{node.reads[0]}"), *_pixels("out", out)]
             return _instance(name, f"layer_{number}", links)
         assert isinstance(layer, (Pool, Product))
         windows = f"w{number}"

@@ -7,7 +7,7 @@ import numpy as np
 
 from larq_engine.converter.graph import Array
 from larq_engine.fpga.layers import Join, Layer, Network, Node, Pool, Product, Sum, ToSigns
-from larq_engine.fpga.timing import cycles_to_pixel, pixel_times, stages_of, taken_at
+from larq_engine.fpga.timing import SIGN_STAGES, cycles_to_pixel, pixel_times, stages_of, taken_at
 
 # A queue with places for two pixels passes one each cycle.
 _SHORT = 2
@@ -76,10 +76,10 @@ def queues_of(network: Network) -> dict[tuple[int, int], Queue]:
 
 def _queue(network: Network, value: int, waiting: int, fold: int) -> Queue:
     """Returns the queue of a value for a layer of a fold, before which so many pixels wait."""
-    maker = value
+    maker, late, apart = value, _HEARD, 1
     while maker > 0 and isinstance(network.nodes[maker - 1].layer, ToSigns):
         [maker] = network.nodes[maker - 1].reads
-    late, apart = _HEARD, 1
+        late += SIGN_STAGES
     if maker > 0:
         node = network.nodes[maker - 1]
         late += cycles_to_pixel(node)

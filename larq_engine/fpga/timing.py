@@ -16,7 +16,8 @@ from larq_engine.fpga.walks import taken_times, window_times
 # A pixel passes a queue, and a window, in so many cycles.
 _QUEUE, _WINDOW = 2, 1
 
-# Stages of a sum of two streams.
+# Stages of a comparison with limits, and of a sum of two streams.
+SIGN_STAGES = 1
 _SUM_STAGES = 4
 
 
@@ -71,7 +72,7 @@ def _times(node: Node, reads: list[Array]) -> Array:
     """Returns when each pixel of a layer is there."""
     layer, fold = node.layer, node.fold
     if isinstance(layer, ToSigns):
-        return reads[0]
+        return reads[0] + SIGN_STAGES
     if isinstance(layer, (Sum, Join)):
         return taken_at(node, reads) + fold - 1 + stages_of(node)
     assert isinstance(layer, (Pool, Product))

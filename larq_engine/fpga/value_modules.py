@@ -23,14 +23,12 @@ from larq_engine.fpga.text import (
     wire,
 )
 
-_PASSED = "  assign out_valid = in_valid;\n"
-
 
 def sign_pool_module(name: str, layer: Pool) -> Module:
     """Returns the module that makes a window's maxima: -1 only if all are -1."""
     channels, taps = layer.source.channels, layer.window.taps
     terms = [f"in_data[{tap * channels + channels - 1}:{tap * channels}]" for tap in range(taps)]
-    body = f"  assign out_data = {' & '.join(terms)};\n" + _PASSED
+    body = f"  assign out_data = {' & '.join(terms)};\n  assign out_valid = in_valid;\n"
     ports = [
         *pixel_ports("in", taps * channels, is_input=True),
         *pixel_ports("out", channels, is_input=False),
@@ -39,7 +37,7 @@ def sign_pool_module(name: str, layer: Pool) -> Module:
 
 
 def signs_module(name: str, layer: ToSigns) -> Module:
-    """Returns the module that compares integers with a limit of each channel."""
+    """Returns the module that compares integers with a limit of each channel, in one stage."""
     channels, bits = layer.source.channels, layer.source.bits
     # A limit may be one above the greatest value.
     wide = bits + 1
@@ -51,14 +49,19 @@ def signs_module(name: str, layer: ToSigns) -> Module:
     body += wire(channels, "falls", number(channels, falls))
     sign = f"in_data[{bits} * i + {bits - 1}]"
     body += f"""\
+  reg {vector(channels)} signs;
   genvar i;
   generate for (i = 0; i < {channels}; i = i + 1) begin : of_channel
     wire signed {vector(wide)} value = {{{sign}, in_data[{bits} * i +: {bits}]}};
     wire signed {vector(wide)} limit = limits[{wide} * i +: {wide}];
-    assign out_data[i] = (value < limit) ^ falls[i];
+    always @(posedge clk) signs[i] <= (value < limit) ^ falls[i];
   end endgenerate
-{_PASSED}"""
+  assign out_data = signs;
+"""
+    text, valid = delayed("valid", 1, "in_valid", 1, resets=True)
+    body += f"{text}  assign out_valid = {valid};\n"
     ports = [
+        *CLOCK,
         *pixel_ports("in", layer.source.pixel_bits, is_input=True),
         *pixel_ports("out", channels, is_input=False),
     ]
