@@ -126,7 +126,7 @@ def export_verilog(
     if not (_is_number(area) and 0 < area <= 1):
         raise ValueError(f"area: expected a share from 0 to 1, such as 0.6, got {area!r}")
     if watts is not None and not (_is_number(watts) and 0 < watts <= _MOST_WATTS):
-        raise ValueError(f"watts: expected a number from 0 to {_MOST_WATTS}, got {watts!r}")
+        raise ValueError(f"watts: expected a number above 0, up to {_MOST_WATTS}, got {watts!r}")
     if not isinstance(prefix, str) or not _PREFIX.fullmatch(prefix):
         raise ValueError(
             f"prefix: expected a letter, and then up to 62 letters, digits and underscores, got "
@@ -157,7 +157,7 @@ def export_verilog(
         "device.json": device_file(
             run, chip, megahertz, area, watts, hashlib.sha256(content).hexdigest()
         ),
-        "README.md": readme(network, prefix, chip, megahertz, report, __version__),
+        "README.md": readme(network, prefix, _IMAGES, chip, megahertz, report, __version__),
     }
     content_of = {name: text.encode() for name, text in files.items()}
     content_of |= models_around(content, run)

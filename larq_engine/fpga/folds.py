@@ -115,7 +115,7 @@ def _too_small(network: Network, chip: Chip, share: float, limit: Area) -> str:
         f"and {need.multipliers} multipliers, got {chip.name} with {limit.luts} ({share:.0%} of "
         f"{chip.area.luts}), {limit.blocks} and {limit.multipliers}; each layer had the fold that "
         f"takes least ({_folds(network.nodes)}); the largest is '{largest.layer.name}': export "
-        "fewer layers, or take a larger chip"
+        "fewer layers, or take a larger share (area) or chip"
     )
 
 

@@ -15,7 +15,7 @@ def testbench(network: Network, prefix: str, images: int) -> str:
     limit = min(200 * images * network.cycles + 100000, _MOST)
     return f"""\
 // Sends {images} images to {prefix}_network, and compares what it makes. Written by larq_engine.
-// +pauses=N makes both sides wait in N of 16 cycles; +seed=N draws others.
+// +pauses=N makes both sides wait in N of 16 cycles; +seed=N draws others; +out=FILE writes pixels.
 module {prefix}_tb;
   reg clk = 0;
   always #5 clk = !clk;
@@ -36,13 +36,17 @@ module {prefix}_tb;
     .out_data(out_data), .out_valid(out_valid), .out_ready(out_ready)
   );
 
-  integer pauses, seed, sent, made, errors, cycle, first_in, first_out, first_end, last_out;
+  reg [8 * 256 - 1:0] out_name;
+  integer out_file, pauses, seed, cycle;
+  integer sent, made, errors, first_in, first_out, first_end, last_out;
 
   initial begin
     $readmemh("input.hex", inputs);
     $readmemh("expected.hex", expected);
     if (!$value$plusargs("pauses=%d", pauses)) pauses = 0;
     if (!$value$plusargs("seed=%d", seed)) seed = 1;
+    out_file = 0;
+    if ($value$plusargs("out=%s", out_name)) out_file = $fopen(out_name, "w");
     sent = 0;
     made = 0;
     errors = 0;
@@ -79,6 +83,7 @@ module {prefix}_tb;
           if (errors <= 4)
             $display("pixel %0d: expected %h, got %h", made, expected[made], out_data);
         end
+        if (out_file != 0) $fdisplay(out_file, "%h", out_data);
         if (made == 0) first_out = cycle;
         if (made == {target.pixels - 1}) first_end = cycle;
         last_out = cycle;

@@ -110,7 +110,7 @@ def write_export(folder: Path, files: Mapping[str, bytes], mark: str) -> None:
     is_own = readme.is_file() and mark.encode() in readme.read_bytes()
     if there and (not is_own or not all((folder / name).is_file() for name in there)):
         raise ValueError(
-            f"folder '{folder}': expected a folder for this export alone, got one with a "
+            f"folder '{folder}': expected a folder for this export alone, got one with "
             f"{there[0]} of another origin or prefix; choose a new folder"
         )
     write_folder(folder, files)

@@ -316,9 +316,7 @@ def test_layers_side_by_side_write_bits_if_only_a_sign_reads_them(net, rng):
     converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
     assert converted.kinds == ["LceQuantize", *["LceBconv2d"] * 2, "CONCATENATION", "LceBconv2d"]
     rows = Interpreter(converted.content, host="litert").profile(runs=1)
-    assert "CONCATENATION" in [row.op for row in rows], (
-        "the host computes it"
-    )
+    assert "CONCATENATION" in [row.op for row in rows], "the host computes it"
 
 
 @pytest.mark.parametrize(

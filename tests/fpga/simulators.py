@@ -63,6 +63,12 @@ class Simulation:
         lines = [line.partition(": ") for line in said.splitlines() if line.startswith("cycles ")]
         return {name.removeprefix("cycles "): int(value) for name, _, value in lines}
 
+    def pixels(self) -> list[str]:
+        """Returns what comes out, as the test bench writes it, without zeros before numbers."""
+        _run([*self._command, "+out=output.hex"], self._folder)
+        lines = (self._folder / "output.hex").read_text().split()
+        return [line.lstrip("0") or "0" for line in lines]
+
 
 def tables(folder: Path) -> int:
     """Returns the tables that Yosys makes of a network."""

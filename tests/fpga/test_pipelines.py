@@ -37,6 +37,7 @@ def test_the_binary_layers_of_the_digits_network_keep_their_pace(tmp_path):
     assert cycles["between images"] == exported.cycles
     assert cycles["of an image"] == pytest.approx(exported.image_cycles, rel=0.01)
     simulation.run(pauses=6, seed=3)
+    assert simulation.pixels() == exported.files["expected.hex"].decode().split()
 
 
 # Signs, int8, pools, and a sum of two ways through the network.
@@ -165,7 +166,7 @@ def test_watts_become_joules_of_layers():
     for entry in alone:
         assert entry["joules"] == pytest.approx(2 * entry["area"] / areas * entry["seconds"])
     assert all("joules" not in entry for entry in without["layers"])
-    with pytest.raises(ValueError, match="watts: expected a number from 0 to 1000, got -1"):
+    with pytest.raises(ValueError, match="watts: expected a number above 0, up to 1000, got -1"):
         export_verilog(_DIGITS, watts=-1)
 
 

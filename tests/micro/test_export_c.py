@@ -165,7 +165,7 @@ def test_no_number_of_bytes(arena: int) -> None:
 def test_files_of_another_origin_stay(tmp_path: Path) -> None:
     (tmp_path / "Makefile").write_text("all:\n")
     exported = larq_engine.export_c(_layer(32))
-    with pytest.raises(ValueError, match="got one with a Makefile of another origin"):
+    with pytest.raises(ValueError, match="got one with Makefile of another origin"):
         exported.save(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["Makefile"]
     exported.save(tmp_path / "new")
