@@ -40,6 +40,7 @@ _PUBLISHED = {
 @dataclass(frozen=True)
 class _Gpu:
     title: str
+    picture: str
     watts: float
     slower: float = 1.0  # than the H100's device file says
     shares_memory: bool = False  # with the CPU, so that transfers take nothing
@@ -48,8 +49,14 @@ class _Gpu:
 # The H100's greatest board power (PCIe) and the Jetson TX2's are those of their data sheets. How
 # fast the TX2 is for layers of bits is not known.
 _GPUS = (
-    _Gpu("H100", 350),
-    _Gpu("a GPU 16 times as slow, 15 W, in the CPU's memory", 15, 16, shares_memory=True),
+    _Gpu("H100", "h100_modules.svg", 350),
+    _Gpu(
+        "a GPU 16 times as slow, 15 W, in the CPU's memory",
+        "fpga_modules.svg",
+        15,
+        16,
+        shares_memory=True,
+    ),
 )
 
 # FINN's LFC network took 8.8 W of a Zynq XC7Z045 with 82,988 LUTs at 200 MHz (its table 3). Watts
@@ -201,7 +208,7 @@ def main() -> None:
         name: larq_engine.profile(model, devices=["cpu"], rounds=arguments.rounds)
         for name, model in models.items()
     }
-    for number, gpu in enumerate(_GPUS):
+    for gpu in _GPUS:
         gpu_file = _gpu_file(gpu)
         (folder / "gpu.json").write_text(json.dumps(gpu_file))
         ratios, divided, seconds = [], [], {}
@@ -226,7 +233,7 @@ def main() -> None:
         print()
         print("\n".join(align_columns(_RATIOS, ratios, _RATIOS[1:])), end="\n\n")
         print("\n".join(align_columns(_DIVIDED, divided, _DIVIDED[2:])), end="\n\n")
-        picture = folder / f"modules_{number}.svg"
+        picture = folder / gpu.picture
         plots.plot_sets(seconds, f"GPU: {gpu.title}", picture)
         print(f"{picture}", end="\n\n")
 

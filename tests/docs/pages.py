@@ -179,7 +179,7 @@ QUICK = [
     Snippet(
         *("docs/fpga.md", 0),
         _EXAMPLE,
-        last_lines="assert 'model_network' in open('folder/model_network.v').read()",
+        last_lines="assert 'model_network' in open('folder_of_8/model_network.v').read()",
     ),
     Snippet(
         *("CONTRIBUTING.md", 0),
