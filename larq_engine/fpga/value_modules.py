@@ -9,13 +9,13 @@ from larq_engine.fpga.text import (
     Module,
     Port,
     bits_for,
+    counted_cycles,
     delayed,
     flag,
     joined,
     module,
     number,
     pixel_ports,
-    register,
     signed,
     signed_bits,
     stream_ports,
@@ -131,22 +131,12 @@ def sum_module(name: str, layer: Sum, fold: int) -> Module:
     """Returns the module that adds two streams, channel by channel, in `fold` cycles a pixel."""
     bits, channels = layer.target.bits, layer.target.channels
     lanes = math.ceil(channels / fold)
-    if fold == 1:
-        body = flag("take", "a_valid && b_valid && out_room") + flag("in_valid", "take")
-        last = "1'b1"
-    else:
-        bits_of_cycle = bits_for(fold - 1)
-        body = register(bits_of_cycle, "cycle")
-        body += flag("begins", f"cycle == {bits_of_cycle}'d0")
-        body += flag("take", "a_valid && b_valid && out_room && begins")
-        body += flag("in_valid", "take || !begins")
-        body += flag("last_cycle", f"cycle == {bits_of_cycle}'d{fold - 1}")
-        body += (
-            f"  always @(posedge clk) if (reset) cycle <= {bits_of_cycle}'d0;\n"
-            f"    else if (in_valid) cycle <= last_cycle ? {bits_of_cycle}'d0 : "
-            f"cycle + {bits_of_cycle}'d1;\n"
-        )
-        last = "last_cycle"
+    counting, last = counted_cycles(fold)
+    body = "  wire in_valid;\n" + counting
+    begins = "" if fold == 1 else f" && cycle == {bits_for(fold - 1)}'d0"
+    body += flag("take", f"a_valid && b_valid && out_room{begins}")
+    more = "" if fold == 1 else f" || cycle != {bits_for(fold - 1)}'d0"
+    body += f"  assign in_valid = take{more};\n"
     body += "  assign a_ready = take;\n  assign b_ready = take;\n"
     # The zero point is added to what is shifted, before that is limited.
     most = sum(abs(part) << (bits - 1) for part in (layer.of_a, layer.of_b)) + abs(layer.start)
