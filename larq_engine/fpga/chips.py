@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from larq_engine.fpga.layers import Bytes, Join, Layer, Network, Pool, Product, Sum
-from larq_engine.fpga.product_module import MOST_IN_LOGIC, Lanes, factors_of
+from larq_engine.fpga.multiplication import multipliers_for
+from larq_engine.fpga.product_module import MOST_IN_LOGIC, Lanes
 from larq_engine.fpga.queues import MOST_IN_TABLES, Queue, queues_of
-from larq_engine.fpga.text import bits_for
+from larq_engine.fpga.text import bits_for, signed_bits
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,8 @@ def area_of(layer: Layer, fold: int) -> Area:
         return common + Area(each * (window.taps - 1) * layer.source.pixel_bits)
     if isinstance(layer, Sum):
         lanes = math.ceil(layer.target.channels / fold)
-        return Area(2 * queue + lanes * _A_SUM_LANE, 0, 2 * lanes)
+        factors = [multipliers_for(signed_bits([by])) for by in (layer.of_a, layer.of_b)]
+        return Area(2 * queue + lanes * _A_SUM_LANE, 0, lanes * sum(factors))
     if isinstance(layer, Join):
         return Area(math.ceil(_A_QUEUE_BIT * layer.target.pixel_bits) + _A_LAYER)
     return Area(layer.source.pixel_bits)
@@ -115,7 +117,7 @@ def _product_area(lanes: Lanes) -> Area:
         blocks = math.ceil(lanes.count * lanes.lane_bits / width)
     multipliers = 0
     if isinstance(layer.end, Bytes):
-        multipliers = lanes.count * factors_of(layer.end)
+        multipliers = lanes.count * multipliers_for(signed_bits(layer.end.multiplier))
     return Area(luts, blocks, multipliers)
 
 

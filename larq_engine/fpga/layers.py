@@ -222,7 +222,7 @@ class ToSigns(Layer):
 
 @dataclass(eq=False)
 class Sum(Layer):
-    """The sum of two streams of int8: clamp((start + a*of_a + b*of_b) >> shift) + zero point."""
+    """A sum of two streams of int8: zero_point + ((start + a*of_a + b*of_b) >> shift), limited."""
 
     start: int
     of_a: int

@@ -12,6 +12,7 @@ import numpy as np
 from larq_engine.converter.graph import Array
 from larq_engine.fpga.count_module import count_latency
 from larq_engine.fpga.layers import Bytes, Dots, Product, Signs
+from larq_engine.fpga.multiplication import MULTIPLICATION_STAGES, extended, multiplied
 from larq_engine.fpga.text import (
     CLOCK,
     Module,
@@ -36,9 +37,6 @@ from larq_engine.fpga.window_module import class_bits
 # Tables of up to so many words are logic, larger ones are in block memory: 16 words are the inputs
 # of one table of the chip.
 MOST_IN_LOGIC = 16
-
-# A multiplier of the chip takes factors of 18 bits with a sign; wider ones are cut.
-_FACTOR_BITS = 17
 
 
 @dataclass(frozen=True)
@@ -83,17 +81,12 @@ def product_modules(name: str, prefix: str, layer: Product, fold: int) -> list[M
     return modules
 
 
-def factors_of(end: Bytes) -> int:
-    """Returns into how many factors of the chip's multipliers a layer's multipliers are cut."""
-    return math.ceil(signed_bits(end.multiplier) / _FACTOR_BITS)
-
-
 def product_stages(lanes: Lanes) -> int:
     """Returns the stages from a window's last cycle to its pixel: those that _Writer makes."""
     layer = lanes.layer
     stages = table_stages(lanes.words) + count_latency(layer.taps) + 1
     stages += (not layer.is_plain) + (layer.beats > 1)
-    return stages + {Signs: 0, Dots: 1, Bytes: 5}[type(layer.end)]
+    return stages + {Signs: 0, Dots: 1, Bytes: 3 + MULTIPLICATION_STAGES}[type(layer.end)]
 
 
 # ---- weights -------------------------------------------------------------------------------------
@@ -412,35 +405,16 @@ class _Writer:
                 f"  always @(posedge clk) factor_{lane} <= {dot};\n"
                 f"  always @(posedge clk) by_{lane} <= {multiplier};\n"
             )
-            factor = _extended(f"factor_{lane}", size, product_bits)
-            parts: list[str] = []
-            for first in range(0, by_bits, _FACTOR_BITS):
-                kept = min(by_bits, first + _FACTOR_BITS) - first
-                part = f"by_{lane}[{first + kept - 1}:{first}]"
-                if first + kept < by_bits:
-                    wide = widened(part, kept, product_bits)
-                else:
-                    sign = f"by_{lane}[{by_bits - 1}]"
-                    wide = f"{{{{{product_bits - kept}{{{sign}}}}}, {part}}}"
-                    wide = part if kept == product_bits else wide
-                name = f"part_{lane}_{len(parts)}"
-                self.text += (
-                    f"  reg signed {vector(product_bits)} {name};\n"
-                    f"  always @(posedge clk) {name} <= {factor} * $signed({wide});\n"
-                )
-                parts.append(name if first == 0 else f"({name} <<< {first})")
-            self.text += (
-                f"  reg signed {vector(product_bits)} product_{lane};\n"
-                f"  always @(posedge clk) product_{lane} <= {' + '.join(parts)};\n"
-            )
-        self.stage += 3
+            factor, by = (f"factor_{lane}", size), (f"by_{lane}", by_bits)
+            self.text += multiplied(str(lane), factor, by, product_bits)
+        self.stage += 1 + MULTIPLICATION_STAGES
         addends = self._numbers("addend", end.addend[None], total_bits)
         for lane, addend in enumerate(addends):
             self.text += (
                 f"  wire signed {vector(total_bits)} added_{lane} = {addend};\n"
                 f"  reg signed {vector(total_bits)} scaled_{lane};\n"
                 f"  always @(posedge clk) scaled_{lane} <= added_{lane} + "
-                f"{_extended(f'product_{lane}', product_bits, total_bits)};\n"
+                f"{extended(f'product_{lane}', product_bits, total_bits)};\n"
             )
         self.stage += 1
         results = []
@@ -490,11 +464,6 @@ class _Writer:
             "  assign out_valid = has_pixel;\n"
             f"  assign out_data = {joined(parts)};\n"
         )
-
-
-def _extended(name: str, bits: int, to: int) -> str:
-    """Returns a signed number with its sign before it."""
-    return name if bits == to else f"{{{{{to - bits}{{{name}[{bits - 1}]}}}}, {name}}}"
 
 
 def _clamped(name: str, bits: int, lowest: int, highest: int, most: int) -> str:

@@ -7,7 +7,8 @@ import numpy as np
 
 from larq_engine.converter.graph import Array
 from larq_engine.fpga.layers import Join, Layer, Network, Node, Pool, Product, Sum, ToSigns
-from larq_engine.fpga.timing import SIGN_STAGES, cycles_to_pixel, pixel_times, stages_of, taken_at
+from larq_engine.fpga.timing import cycles_to_pixel, pixel_times, stages_of, taken_at
+from larq_engine.fpga.value_modules import SIGN_STAGES
 
 # A queue with places for two pixels passes one each cycle.
 _SHORT = 2

@@ -11,14 +11,11 @@ import numpy as np
 from larq_engine.converter.graph import Array
 from larq_engine.fpga.layers import Join, Network, Node, Pool, Product, Sum, ToSigns
 from larq_engine.fpga.product_module import Lanes, product_stages
+from larq_engine.fpga.value_modules import SIGN_STAGES, SUM_STAGES
 from larq_engine.fpga.walks import taken_times, window_times
 
 # A pixel passes a queue, and a window, in so many cycles.
 _QUEUE, _WINDOW = 2, 1
-
-# Stages of a comparison with limits, and of a sum of two streams.
-SIGN_STAGES = 1
-_SUM_STAGES = 4
 
 
 def image_cycles(network: Network) -> int:
@@ -34,7 +31,7 @@ def stages_of(node: Node) -> int:
         return product_stages(Lanes(layer, node.fold))
     if isinstance(layer, Pool):
         return 0 if layer.source.kind == "sign" else max(1, (layer.window.taps - 1).bit_length())
-    return _SUM_STAGES if isinstance(layer, Sum) else 0
+    return SUM_STAGES if isinstance(layer, Sum) else 0
 
 
 def cycles_to_pixel(node: Node) -> int:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from larq_engine.fpga.layers import Pool, Sum, ToSigns
+from larq_engine.fpga.multiplication import MULTIPLICATION_STAGES, multiplied
 from larq_engine.fpga.text import (
     CLOCK,
     Module,
@@ -22,6 +23,13 @@ from larq_engine.fpga.text import (
     vector,
     wire,
 )
+
+# The stages of a comparison with limits.
+SIGN_STAGES = 1
+
+# From a pixel's values to the sum that is limited: the values, the products, the sum of two, and
+# that with a constant; then the pixel.
+SUM_STAGES = 4 + MULTIPLICATION_STAGES
 
 
 def sign_pool_module(name: str, layer: Pool) -> Module:
@@ -58,7 +66,7 @@ def signs_module(name: str, layer: ToSigns) -> Module:
   end endgenerate
   assign out_data = signs;
 """
-    text, valid = delayed("valid", 1, "in_valid", 1, resets=True)
+    text, valid = delayed("valid", 1, "in_valid", SIGN_STAGES, resets=True)
     body += f"{text}  assign out_valid = {valid};\n"
     ports = [
         *CLOCK,
@@ -138,15 +146,16 @@ def sum_module(name: str, layer: Sum, fold: int) -> Module:
     more = "" if fold == 1 else f" || cycle != {bits_for(fold - 1)}'d0"
     body += f"  assign in_valid = take{more};\n"
     body += "  assign a_ready = take;\n  assign b_ready = take;\n"
-    # The zero point is added to what is shifted, before that is limited.
-    most = sum(abs(part) << (bits - 1) for part in (layer.of_a, layer.of_b)) + abs(layer.start)
-    most += abs(layer.zero_point) << layer.shift
+    # The zero point is added before the shift, shifted up, which saves an adder.
+    start = layer.start + (layer.zero_point << layer.shift)
+    most = sum(abs(by) << (bits - 1) for by in (layer.of_a, layer.of_b)) + abs(start)
     total = max(signed_bits((most, -most)), layer.shift + bits + 2)
     kept = total - layer.shift
-    text, valid = delayed("valid", 1, "in_valid", 3, resets=True)
+    stages = SUM_STAGES - 1
+    text, valid = delayed("valid", 1, "in_valid", stages, resets=True)
     body += text
     if fold > 1:
-        text, last = delayed("last", 1, last, 3)
+        text, last = delayed("last", 1, last, stages)
         body += text
     parts = []
     for lane in range(lanes):
@@ -164,17 +173,17 @@ def sum_module(name: str, layer: Sum, fold: int) -> Module:
             else:
                 body += f"  reg signed {vector(bits)} {value};\n"
                 body += f"  always @(posedge clk) if (take) {value} <= {taken};\n"
-            product = f"part_{value}"
-            body += f"  reg signed {vector(total)} {product};\n"
-            wide = f"{{{{{total - bits}{{{value}[{bits - 1}]}}}}, {value}}}"
-            body += f"  always @(posedge clk) {product} <= {wide} * {signed(total, by)};\n"
+            by_bits = signed_bits([by])
+            body += wire(by_bits, f"by_{value}", number(by_bits, by))
+            body += multiplied(value, (value, bits), (f"by_{value}", by_bits), total)
         body += (
             f"  reg signed {vector(total)} sum_{lane};\n"
-            f"  always @(posedge clk) sum_{lane} <= part_a_{lane} + part_b_{lane} + "
-            f"{signed(total, layer.start)};\n"
-            f"  wire unused_sum_{lane} = &{{1'b0, sum_{lane}[{layer.shift - 1}:0]}};\n"
-            f"  wire signed {vector(kept)} moved_{lane} = sum_{lane}[{total - 1}:{layer.shift}] + "
-            f"{signed(kept, layer.zero_point)};\n"
+            f"  always @(posedge clk) sum_{lane} <= product_a_{lane} + product_b_{lane};\n"
+            f"  reg signed {vector(total)} total_{lane};\n"
+            f"  always @(posedge clk) total_{lane} <= sum_{lane} + {signed(total, start)};\n"
+            f"  wire unused_total_{lane} = &{{1'b0, total_{lane}[{layer.shift - 1}:0]}};\n"
+            f"  wire signed {vector(kept)} moved_{lane} = "
+            f"total_{lane}[{total - 1}:{layer.shift}];\n"
             f"  wire signed {vector(kept)} result_{lane} = moved_{lane} < "
             f"{signed(kept, layer.lowest)} ? {signed(kept, layer.lowest)} : (moved_{lane} > "
             f"{signed(kept, layer.highest)} ? {signed(kept, layer.highest)} : moved_{lane});\n"
