@@ -78,6 +78,19 @@ def set_folds(network: Network, fold: int) -> None:
         node.fold = max((n for n in folds if n <= fold), default=folds[0])
 
 
+def least_fold(network: Network, chip: Chip) -> int | None:
+    """Returns the least number for `set_folds` with which a network fits a chip, or None."""
+    chosen = [node.fold for node in network.nodes]
+    found = None
+    for fold in sorted({fold for node in network.nodes for fold in node.layer.folds}):
+        set_folds(network, fold)
+        if network_area(network).fits(chip.area):
+            found = fold
+            break
+    _set(network, chosen)
+    return found
+
+
 def _cheapest(layers: list[Layer], pace: int, limit: Area) -> _Choice | None:
     """Returns the choice with the fewest tables within a limit, or None."""
     sums: list[_Choice] = [(Area(), ())]

@@ -1,6 +1,7 @@
 """The table of layers of an exported network."""
 
 from larq_engine.fpga.chips import Chip, area_of, network_area
+from larq_engine.fpga.folds import least_fold
 from larq_engine.fpga.layers import Network, Product
 from larq_engine.fpga.timing import image_cycles
 from larq_engine.python.text_table import align_columns, printable
@@ -42,6 +43,19 @@ def describe(network: Network, chip: Chip, clock: int) -> str:
         "products of bits a cycle",
     ]
     if not total.fits(chip.area):
-        advice = "take a greater fold, fewer layers or a larger chip"
-        lines.append(f"This does NOT fit the chip: {advice}")
+        lines.append(f"This does NOT fit the chip: {_advice(network, chip)}")
     return "\n".join(map(printable, lines))
+
+
+def _advice(network: Network, chip: Chip) -> str:
+    """Returns what is missing, and what fits."""
+    missing = network_area(network) - chip.area
+    amounts = (
+        (missing.luts, "LUTs"),
+        (missing.blocks, "block RAMs"),
+        (missing.multipliers, "multipliers"),
+    )
+    lacks = ", ".join(f"{amount} {what}" for amount, what in amounts if amount > 0)
+    fold = least_fold(network, chip)
+    fits = f"a fold of {fold} fits, or" if fold else "no fold fits;"
+    return f"it lacks {lacks}; {fits} take fewer layers or a larger chip"

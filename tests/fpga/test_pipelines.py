@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -267,9 +268,17 @@ def test_others_hex_files_are_not_replaced(tmp_path):
 
 
 def test_a_fold_that_does_not_fit_is_told():
-    exported = export_verilog(_WORDS, fold=1, target="ecp5-25k")
-    assert "This does NOT fit the chip: take a greater fold" in exported.report
-    assert "NOT fit" not in export_verilog(_DIGITS, fold=8).report
+    exported = export_verilog(_DIGITS, fold=1, target="ecp5-25k")
+    told = re.search(
+        r"NOT fit the chip: it lacks (\d+) LUTs; a fold of (\d+) fits", exported.report
+    )
+    assert told
+    assert int(told[1]) == exported.luts - CHIPS["ecp5-25k"].area.luts
+    fold = int(told[2])
+    assert "NOT fit" not in export_verilog(_DIGITS, fold=fold, target="ecp5-25k").report
+    assert "NOT fit" in export_verilog(_DIGITS, fold=fold - 1, target="ecp5-25k").report
+    largest = export_verilog(_WORDS, fold=1, target="ecp5-25k").report
+    assert re.search(r"it lacks \d+ LUTs, \d+ multipliers; no fold fits; take fewer", largest)
 
 
 def test_the_result_tells_its_size():
