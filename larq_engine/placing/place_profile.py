@@ -199,9 +199,13 @@ def _check_all_known(profile: Profile, costs: Costs, needs_joules: bool) -> None
     for op in profile.ops:
         if np.isinf(table[op.id]).all():
             names = ", ".join(device.name for device in costs.devices)
+            what, advice = "time", "profile it there"
+            if needs_joules:
+                what = "joules"
+                advice = "profile where RAPL or a sensor that --energy names tells them"
             raise ValueError(
-                f"{op.op} (node {op.node}): expected its {'joules' if needs_joules else 'time'} on "
-                f"one of {names}, got none; take more devices, or profile it there"
+                f"{op.op} (node {op.node}): expected its {what} on one of {names}, got none; take "
+                f"more devices, or {advice}"
             )
 
 
