@@ -339,7 +339,7 @@ STAGES = (
         (BUILD, [*PYTEST, MICRO]),
         (
             *(r"examples/(micro|published)/", r"examples/(digits|keywords)\.py$"),
-            *(r"larq_engine/micro/", r"tests/[^/]*\.py$", re.escape(MICRO)),
+            *(r"larq_engine/(exporting|micro)/", r"tests/[^/]*\.py$", re.escape(MICRO)),
         ),
         setup="micro hosts speech",
         environment={**A_THIRD, "LARQ_ENGINE_REQUIRE_BOARDS": "1"},
@@ -349,7 +349,11 @@ STAGES = (
         "binary layers exported as Verilog, simulated and synthesized",
         (BUILD, [BAZEL, "build", *BAZEL_FLAGS, CHIP_PLUG_IN], [*PYTEST, FPGA]),
         (
-            *(r"larq_engine/(fpga|micro|placing|runtime)/", r"tests/[^/]*\.py$", re.escape(FPGA)),
+            *(
+                r"larq_engine/(exporting|fpga|placing|runtime)/",
+                r"tests/[^/]*\.py$",
+                re.escape(FPGA),
+            ),
             r"web/live/\w+\.tflite$",
         ),
         setup="verilog",
@@ -473,7 +477,7 @@ STAGES = (
         "the aarch64 wheel in emulated Python and LiteRT",
         (BUILD, ["tools/test_arm64.sh", "-q", "-rs", "-n", "auto"]),
         (*CPP, r"larq_engine/python/", r"tests/arm64/", r"setup\.py$", r"tools/"),
-        setup="arm64 hosts cuda emscripten",
+        setup="arm64 hosts cuda web",
     ),
     Stage(
         "fuzz-files",

@@ -9,6 +9,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
+from larq_engine.exporting.exported_graph import check_with_engine, made_of_operators, single_graph
 from larq_engine.fpga.around import describe_around, models_around
 from larq_engine.fpga.board import board_text, constraints
 from larq_engine.fpga.chips import CHIPS, network_area
@@ -21,11 +22,6 @@ from larq_engine.fpga.report import describe
 from larq_engine.fpga.runs import choose_run
 from larq_engine.fpga.testbench import testbench
 from larq_engine.fpga.timing import image_cycles
-from larq_engine.micro.exported_graph import (
-    check_with_engine,
-    made_of_operators,
-    single_graph,
-)
 from larq_engine.python.model_file import ModelSource, read_model
 from larq_engine.python.whole_files import write_export
 

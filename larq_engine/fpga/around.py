@@ -6,8 +6,8 @@ import numpy as np
 
 from larq_engine.converter import lce_ops, schema
 from larq_engine.converter.graph import Array, Op, Tensor
+from larq_engine.exporting.int8_results import of_channels
 from larq_engine.fpga.runs import Run, ends_in
-from larq_engine.micro.bit_steps import of_channels
 
 
 def models_around(content: bytes, run: Run) -> dict[str, bytes]:

@@ -12,8 +12,8 @@ import numpy as np
 from larq_engine.converter import schema
 from larq_engine.converter.activations import limit, range_of
 from larq_engine.converter.graph import Array, Op
-from larq_engine.micro.bit_steps import of_channels
-from larq_engine.micro.step_maker import unsupported
+from larq_engine.exporting.int8_results import of_channels
+from larq_engine.exporting.op_checks import unsupported
 
 # Functions with more values take gigabytes.
 _MOST_VALUES = 1 << 25

@@ -12,6 +12,19 @@ from larq_engine.converter.graph import Array, Op, Tensor
 from larq_engine.converter.layer_names import name_layer
 from larq_engine.converter.macs import count_macs, group_words
 from larq_engine.converter.padding import NO_PADS, Pads, read_pads
+from larq_engine.exporting.int8_results import int8_sums, limits_of, of_channels, sum_fields
+from larq_engine.exporting.op_checks import (
+    check_made,
+    constant,
+    data,
+    option,
+    pads_of,
+    scale_of,
+    unsupported,
+)
+from larq_engine.exporting.rescale import fit_shift
+from larq_engine.exporting.shapes import check_positions, check_shape
+from larq_engine.exporting.views import is_view
 from larq_engine.fpga import float_values
 from larq_engine.fpga.layers import (
     Axis,
@@ -29,22 +42,6 @@ from larq_engine.fpga.layers import (
     Window,
 )
 from larq_engine.fpga.streams import Stream
-from larq_engine.micro.bit_steps import int8_sums, of_channels
-from larq_engine.micro.int8_ends import limits_of
-from larq_engine.micro.int8_value_steps import sum_fields
-from larq_engine.micro.move_steps import is_view
-from larq_engine.micro.rescale import fit_shift
-from larq_engine.micro.shapes import check_shape
-from larq_engine.micro.step_maker import (
-    check_made,
-    constant,
-    data,
-    option,
-    pads_of,
-    scale_of,
-    unsupported,
-)
-from larq_engine.micro.windows import check_positions
 
 _INT8 = (-128, 127)
 

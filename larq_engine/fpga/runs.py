@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from larq_engine.converter import lce_ops
 from larq_engine.converter.graph import Graph, Op, Tensor
+from larq_engine.exporting.op_checks import unsupported
 from larq_engine.fpga.layers import Network
 from larq_engine.fpga.reading import Layers, Reader, binary_products, maker_of, stream_of
-from larq_engine.micro.step_maker import unsupported
 
 _Span = tuple[int, int]
 

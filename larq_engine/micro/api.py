@@ -7,13 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from larq_engine.exporting.exported_graph import check_with_engine, made_of_operators, single_graph
 from larq_engine.micro.arena import live_bytes, plan_memory
 from larq_engine.micro.c_code import CCode
-from larq_engine.micro.exported_graph import (
-    check_with_engine,
-    made_of_operators,
-    single_graph,
-)
 from larq_engine.micro.folder import MARK, folder_files
 from larq_engine.micro.lowering import check_kernels, make_plan
 from larq_engine.micro.plan import Plan

@@ -4,8 +4,9 @@ import math
 from collections.abc import Callable
 
 from larq_engine.converter.graph import Op
+from larq_engine.exporting.op_checks import constant, data, unsupported
 from larq_engine.micro.plan import Step
-from larq_engine.micro.step_maker import StepMaker, constant, data, unsupported
+from larq_engine.micro.step_maker import StepMaker
 
 _HEADERS = {"INT8": "le_argmax.h", "FLOAT32": "le_argmax_float.h"}
 _SUFFIXES = {"INT8": "int8", "FLOAT32": "float"}

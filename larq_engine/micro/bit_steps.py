@@ -10,13 +10,8 @@ from larq_engine.converter.activations import range_of
 from larq_engine.converter.graph import Op
 from larq_engine.converter.macs import count_macs, group_words
 from larq_engine.converter.padding import NO_PADS, read_pads
-from larq_engine.micro.count_network import count_network
-from larq_engine.micro.int8_ends import end_fields
-from larq_engine.micro.plan import Array, Constant, Instance, Memory, Reference, Step, Struct
-from larq_engine.micro.rescale import Factors, Sums, fit
-from larq_engine.micro.step_maker import (
-    StepMaker,
-    axis,
+from larq_engine.exporting.int8_results import int8_sums, of_channels
+from larq_engine.exporting.op_checks import (
     check_made,
     constant,
     data,
@@ -24,10 +19,14 @@ from larq_engine.micro.step_maker import (
     option,
     pads_of,
     scale_of,
-    small,
     unsupported,
 )
-from larq_engine.micro.windows import check_positions
+from larq_engine.exporting.shapes import check_positions
+from larq_engine.micro.count_network import count_network
+from larq_engine.micro.factors import Factors, fit
+from larq_engine.micro.int8_ends import end_fields
+from larq_engine.micro.plan import Array, Constant, Instance, Memory, Reference, Step, Struct
+from larq_engine.micro.step_maker import StepMaker, axis, small
 
 # Up to this number of words under a filter a kernel is compiled for the number itself, which takes
 # some 20 instructions of flash a word.
@@ -292,40 +291,9 @@ def _end(op: Op, step: Step, depth: int, fields: dict[str, Any]) -> tuple[dict[s
     return {"int8": end}, _To("LE_TO_INT8", has_limits, factors.kernel)
 
 
-def of_channels(op: Op, position: int) -> Array:
-    """Returns a constant of one number for each output channel."""
-    values, channels = constant(op, position), constant(op, 1).shape[0]
-    if values.shape != (channels,):
-        raise unsupported(
-            op, f"input {position}: expected {channels} numbers, got shape {list(values.shape)}"
-        )
-    return values
-
-
 def _factors(op: Op, multiplier: Array, bias: Array, dots: tuple[int, int]) -> tuple[Factors, int]:
     sums = int8_sums(op, multiplier, bias, dots)
     return fit(sums), sums.zero_point
-
-
-def int8_sums(op: Op, multiplier: Array, bias: Array, dots: tuple[int, int]) -> Sums:
-    """Returns the sums of a layer with int8 results, which are from dots[0] to dots[1]."""
-    scale, zero = scale_of(op, op.output)
-    # Both are divided in double precision, and then everything is float32.
-    by = (multiplier.astype(np.float64) / float(scale)).astype(np.float32)
-    add = (bias.astype(np.float64) / float(scale)).astype(np.float32)
-    if not (np.isfinite(by).all() and np.isfinite(add).all()):
-        raise unsupported(op, "expected finite multipliers and biases, got others")
-    below_half = np.nextafter(np.float32(0.5), np.float32(0))
-
-    def function(sums: Array) -> Array:
-        y = sums.astype(np.float32) * by[:, None] + add[:, None]
-        y = np.clip(y, np.float32(-128 - zero), np.float32(127 - zero))
-        rounded = np.trunc(y + np.where(y < 0, -below_half, below_half))
-        return np.asarray(rounded.astype(np.int64) + zero)
-
-    ends = np.tile(np.array(dots, np.int64), (by.size, 1))
-    results = (-128, 127)
-    return Sums(function, ends[:, 0], ends[:, 1], results, by, add, to_even=False, zero_point=zero)
 
 
 KERNELS = {

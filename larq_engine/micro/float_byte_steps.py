@@ -6,15 +6,10 @@ import numpy as np
 
 from larq_engine.converter import lce_ops
 from larq_engine.converter.graph import Op
+from larq_engine.exporting.op_checks import constant, data, scale_of, unsupported
 from larq_engine.micro.float_limits import limits
 from larq_engine.micro.plan import Constant, Memory, Reference, Step, Struct
-from larq_engine.micro.step_maker import (
-    StepMaker,
-    constant,
-    data,
-    scale_of,
-    unsupported,
-)
+from larq_engine.micro.step_maker import StepMaker
 
 _HEADERS = ("le_float_bytes.h",)
 

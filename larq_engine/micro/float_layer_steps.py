@@ -4,19 +4,11 @@ import numpy as np
 
 from larq_engine.converter.graph import Op
 from larq_engine.converter.padding import NO_PADS
+from larq_engine.exporting.op_checks import constant, data, one_image, unsupported, weights_of
 from larq_engine.micro.float_limits import fused_limits
 from larq_engine.micro.plan import Array, Constant, Memory, Reference, Step, Struct
 from larq_engine.micro.signed_steps import SignedWeights, signed_weights
-from larq_engine.micro.step_maker import (
-    StepMaker,
-    check_types,
-    constant,
-    data,
-    one_image,
-    small,
-    unsupported,
-    weights_of,
-)
+from larq_engine.micro.step_maker import StepMaker, check_types, small
 from larq_engine.micro.windows import builtin_axes, rows_of
 
 _HEADERS = ("le_float_layers.h",)

@@ -4,8 +4,8 @@ import numpy as np
 
 from larq_engine.converter.activations import fused_activation, range_of
 from larq_engine.converter.graph import Op
+from larq_engine.exporting.op_checks import unsupported
 from larq_engine.micro.plan import Constant
-from larq_engine.micro.step_maker import unsupported
 
 
 def limits(lowest: float | None, highest: float | None) -> Constant:

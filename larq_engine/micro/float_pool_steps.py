@@ -3,13 +3,10 @@
 import math
 
 from larq_engine.converter.graph import Op
+from larq_engine.exporting.op_checks import data
 from larq_engine.micro.float_limits import fused_limits, limits
 from larq_engine.micro.plan import Constant, Memory, Reference, Step, Struct
-from larq_engine.micro.step_maker import (
-    StepMaker,
-    check_types,
-    data,
-)
+from larq_engine.micro.step_maker import StepMaker, check_types
 from larq_engine.micro.windows import axes_of, covers, mean_sizes, pool_fields
 
 _POOLS = ("le_float_pools.h",)

@@ -8,15 +8,10 @@ from larq_engine.converter import lce_ops
 from larq_engine.converter.activations import range_of
 from larq_engine.converter.graph import Op, Tensor
 from larq_engine.converter.schema import ACTIVATION
+from larq_engine.exporting.op_checks import data, unsupported, weights_of
 from larq_engine.micro.float_limits import fused_limits, limits
 from larq_engine.micro.plan import Constant, Reference, Step, Struct
-from larq_engine.micro.step_maker import (
-    StepMaker,
-    check_types,
-    data,
-    unsupported,
-    weights_of,
-)
+from larq_engine.micro.step_maker import StepMaker, check_types
 from larq_engine.micro.windows import pair_fields
 
 _VALUES, _EXP = ("le_float_values.h",), ("le_float_exp.h",)

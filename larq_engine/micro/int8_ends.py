@@ -7,35 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from larq_engine.converter.activations import range_of
-from larq_engine.converter.graph import Op, Tensor
+from larq_engine.converter.graph import Op
+from larq_engine.exporting.int8_results import rounded
+from larq_engine.exporting.op_checks import constant, data, scale_of, unsupported
+from larq_engine.exporting.rescale import Sums
+from larq_engine.micro.factors import Factors, fit
 from larq_engine.micro.plan import Array, Constant, Instance, Reference, Step
-from larq_engine.micro.rescale import Factors, Sums, fit
-from larq_engine.micro.step_maker import constant, data, scale_of, unsupported
 
 _INT32 = np.iinfo(np.int32)
-
-
-def limits_of(op: Op, y: Tensor) -> tuple[int, int]:
-    """Returns the range of an output's bytes with its fused activation."""
-    scale, zero = scale_of(op, y)
-    limits = range_of(getattr(op.options, "fusedActivationFunction", 0))
-    if limits is None:
-        raise unsupported(op, "its fused activation has no kernel in C")
-
-    def byte(value: int | None, end: int) -> int:
-        if value is None:
-            return end
-        steps = np.float32(value) / scale + np.float32(zero)
-        return int(np.rint(np.clip(steps, -128, 127)))
-
-    return byte(limits[0], -128), byte(limits[1], 127)
-
-
-def rounded(sums: Array, by: Array, low: int, high: int, zero: int) -> Array:
-    """Computes what int8_output.h says."""
-    values = sums.astype(np.float32) * by.astype(np.float32)
-    return np.asarray(np.rint(np.clip(values, low - zero, high - zero)).astype(np.int64) + zero)
 
 
 def end_of(

@@ -4,26 +4,11 @@ import numpy as np
 
 from larq_engine.converter.graph import Op
 from larq_engine.converter.padding import NO_PADS
-from larq_engine.micro.int8_ends import (
-    as_int32,
-    bias_of,
-    end_of,
-    instance,
-    layer_scales,
-    limits_of,
-    sum_range,
-)
+from larq_engine.exporting.int8_results import limits_of
+from larq_engine.exporting.op_checks import data, one_image, scale_of, unsupported, weights_of
+from larq_engine.micro.int8_ends import as_int32, bias_of, end_of, instance, layer_scales, sum_range
 from larq_engine.micro.plan import Constant, Memory, Reference, Step, Struct
-from larq_engine.micro.step_maker import (
-    StepMaker,
-    check_types,
-    data,
-    one_image,
-    scale_of,
-    small,
-    unsupported,
-    weights_of,
-)
+from larq_engine.micro.step_maker import StepMaker, check_types, small
 from larq_engine.micro.windows import builtin_axes, rows_of
 
 _HEADERS = ("le_int8_layers.h",)

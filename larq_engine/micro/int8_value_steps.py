@@ -6,16 +6,13 @@ import math
 import numpy as np
 
 from larq_engine.converter.graph import Op, Tensor
-from larq_engine.micro.int8_ends import end_fields, instance, limits_of, rounded
+from larq_engine.exporting.int8_results import limits_of, rounded, sum_fields
+from larq_engine.exporting.op_checks import data, scale_of, unsupported
+from larq_engine.exporting.rescale import Sums
+from larq_engine.micro.factors import fit
+from larq_engine.micro.int8_ends import end_fields, instance
 from larq_engine.micro.plan import Array, Constant, Instance, Reference, Step, Struct
-from larq_engine.micro.rescale import Sums, fit
-from larq_engine.micro.step_maker import (
-    StepMaker,
-    check_types,
-    data,
-    scale_of,
-    unsupported,
-)
+from larq_engine.micro.step_maker import StepMaker, check_types
 from larq_engine.micro.windows import mean_sizes, pair_fields, pool_fields
 
 _HEADERS = ("le_int8_values.h",)
@@ -114,37 +111,11 @@ def _pair(maker: StepMaker, op: Op) -> Step:
     return step
 
 
-# XNNPACK's sums: the larger operand's parts have so many bits.
-_SUM_BITS = 21
-_SUM_RATIOS = (2.0**-10, 256)
-
-
 def _sum_fields(
     op: Op, step: Step, operands: tuple[Tensor, Tensor], limits: tuple[int, int]
 ) -> tuple[Struct, str]:
     fields = sum_fields(op, operands) | {"lowest": limits[0], "highest": limits[1]}
     return Struct("with", "le_int8_sum", fields), "le_int8_add_run"
-
-
-def sum_fields(op: Op, operands: tuple[Tensor, Tensor]) -> dict[str, int]:
-    """Returns the numbers of ((start + a * of_a + b * of_b) >> shift) + zero_point."""
-    y_scale, y_zero = scale_of(op, op.output)
-    scales = [scale_of(op, tensor) for tensor in operands]
-    ratios = [np.float32(scale / y_scale) for scale, _ in scales]
-    if not all(_SUM_RATIOS[0] <= ratio < _SUM_RATIOS[1] for ratio in ratios):
-        raise unsupported(op, f"expected ratios of scales from 2^-10 to 256, got {ratios}")
-    shift = _SUM_BITS - math.frexp(max(ratios))[1]
-    parts = [int(np.rint(np.ldexp(float(ratio), shift))) for ratio in ratios]
-    if op.kind == "SUB":
-        parts[1] = -parts[1]
-    start = (1 << (shift - 1)) - sum(zero * p for (_, zero), p in zip(scales, parts, strict=True))
-    return {
-        "start": start,
-        "of_a": parts[0],
-        "of_b": parts[1],
-        "shift": shift,
-        "zero_point": y_zero,
-    }
 
 
 def _product_fields(

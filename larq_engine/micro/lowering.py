@@ -5,6 +5,9 @@ from collections.abc import Callable, Mapping
 from larq_engine.converter.graph import Graph, Op, Tensor
 from larq_engine.converter.layer_names import name_layer
 from larq_engine.converter.macs import count_macs
+from larq_engine.exporting.op_checks import unsupported
+from larq_engine.exporting.shapes import check_shape
+from larq_engine.exporting.views import is_view
 from larq_engine.micro import (
     arg_steps,
     bit_steps,
@@ -19,8 +22,7 @@ from larq_engine.micro import (
 )
 from larq_engine.micro.lines import lines_of
 from larq_engine.micro.plan import Memory, Plan, Port, Step
-from larq_engine.micro.shapes import check_shape
-from larq_engine.micro.step_maker import StepMaker, unsupported
+from larq_engine.micro.step_maker import StepMaker
 
 _Made = Step | list[Step] | None
 _Kernels = Mapping[str, Callable[[StepMaker, Op], _Made]]
@@ -103,7 +105,7 @@ def _give_outputs(maker: StepMaker, graph: Graph, outputs: list[tuple[Tensor, st
     for tensor, name in outputs:
         source = tensor
         # A reshape has the memory of what it reads.
-        while source.producer is not None and move_steps.is_view(source.producer):
+        while source.producer is not None and is_view(source.producer):
             first = source.producer.inputs[0]
             assert first is not None
             source = first

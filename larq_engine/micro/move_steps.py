@@ -3,10 +3,7 @@
 import numpy as np
 
 from larq_engine.converter.graph import Op, Tensor
-from larq_engine.micro import place_steps
-from larq_engine.micro.plan import Memory, Reference, Step, Struct, bytes_of
-from larq_engine.micro.step_maker import (
-    StepMaker,
+from larq_engine.exporting.op_checks import (
     check_made,
     check_same_values,
     constant,
@@ -14,38 +11,21 @@ from larq_engine.micro.step_maker import (
     scale_of,
     unsupported,
 )
+from larq_engine.exporting.views import VIEWS, keeps_order
+from larq_engine.micro import place_steps
+from larq_engine.micro.plan import Memory, Reference, Step, Struct, bytes_of
+from larq_engine.micro.step_maker import StepMaker
 
 _HEADERS = ("le_move.h",)
 
-# Operators whose output has the bytes of their first input.
-_VIEWS = ("RESHAPE", "EXPAND_DIMS", "SQUEEZE")
 
 # Kernels of padding have elements of up to so many bytes, and four dimensions.
 _MOST_OF_ELEMENT = 4
 _RANK = 4
 
 
-def is_view(op: Op) -> bool:
-    """Tells whether the output of an operator has the bytes of its first input."""
-    if op.custom:
-        return False
-    return op.kind in _VIEWS or (op.kind == "TRANSPOSE" and _keeps_order(op))
-
-
-def _keeps_order(op: Op) -> bool:
-    """Tells whether a TRANSPOSE only moves dimensions of one index."""
-    x, order = op.inputs[0], op.input(1)
-    if x is None or order is None or order.data is None or order.data.size != len(x.shape):
-        return False
-    moved = [int(axis) for axis in order.data.reshape(-1)]
-    if sorted(moved) != list(range(len(moved))):
-        return False
-    large = [axis for axis in moved if x.shape[axis] != 1]
-    return large == sorted(large)
-
-
 def _transpose(maker: StepMaker, op: Op) -> Step | None:
-    return _view(maker, op) if _keeps_order(op) else place_steps.transpose(maker, op)
+    return _view(maker, op) if keeps_order(op) else place_steps.transpose(maker, op)
 
 
 def _view(maker: StepMaker, op: Op) -> Step | None:
@@ -188,7 +168,7 @@ def _pad(maker: StepMaker, op: Op) -> Step:
 
 
 KERNELS = {
-    **dict.fromkeys(_VIEWS, _view),
+    **dict.fromkeys(VIEWS, _view),
     "TRANSPOSE": _transpose,
     "CONCATENATION": _concatenation,
     "PACK": _pack,

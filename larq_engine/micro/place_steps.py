@@ -9,15 +9,15 @@ from collections.abc import Callable
 import numpy as np
 
 from larq_engine.converter.graph import Op, Tensor
-from larq_engine.micro.plan import Array, Reference, Step, Struct, bytes_of
-from larq_engine.micro.step_maker import (
-    StepMaker,
+from larq_engine.exporting.op_checks import (
     check_made,
     check_same_values,
     constant,
     data,
     unsupported,
 )
+from larq_engine.micro.plan import Array, Reference, Step, Struct, bytes_of
+from larq_engine.micro.step_maker import StepMaker
 
 # The kernel has so many loops around a run of neighbours.
 _LOOPS = 6

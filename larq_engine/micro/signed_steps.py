@@ -6,24 +6,12 @@ import numpy as np
 
 from larq_engine.converter import lce_ops
 from larq_engine.converter.graph import Op
+from larq_engine.exporting.int8_results import limits_of
+from larq_engine.exporting.op_checks import constant, data, scale_of
 from larq_engine.micro import int8_layer_steps
-from larq_engine.micro.int8_ends import (
-    as_int32,
-    bias_of,
-    end_of,
-    instance,
-    layer_scales,
-    limits_of,
-    sum_range,
-)
+from larq_engine.micro.int8_ends import as_int32, bias_of, end_of, instance, layer_scales, sum_range
 from larq_engine.micro.plan import Array, Constant, Memory, Reference, Step, Struct
-from larq_engine.micro.step_maker import (
-    StepMaker,
-    check_types,
-    constant,
-    data,
-    scale_of,
-)
+from larq_engine.micro.step_maker import StepMaker, check_types
 from larq_engine.micro.windows import rows_of
 
 # The engine takes this form for at most so many inputs.

@@ -7,14 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from larq_engine.converter.graph import Op, Tensor
+from larq_engine.exporting.op_checks import data, scale_of, unsupported
 from larq_engine.micro.plan import Constant, Reference, Step
-from larq_engine.micro.step_maker import (
-    StepMaker,
-    check_types,
-    data,
-    scale_of,
-    unsupported,
-)
+from larq_engine.micro.step_maker import StepMaker, check_types
 
 # The range of the ratios of two scales that XNNPACK takes.
 _RATIOS = (2.0**-8, 2.0**7)

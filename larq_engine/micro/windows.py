@@ -7,14 +7,9 @@ from typing import Any
 from larq_engine.converter import schema
 from larq_engine.converter.graph import Op
 from larq_engine.converter.padding import NO_PADS, Pads
-from larq_engine.micro.step_maker import (
-    axis,
-    constant,
-    data,
-    one_image,
-    pads_of,
-    unsupported,
-)
+from larq_engine.exporting.op_checks import constant, data, one_image, pads_of, unsupported
+from larq_engine.exporting.shapes import check_positions
+from larq_engine.micro.step_maker import axis
 
 # Kernels go through so many dimensions.
 _PAIR_RANK = 4
@@ -36,26 +31,6 @@ def builtin_axes(
         axis(op, (image[d], out[d]), taps[d], strides[d], dilations[d], pads[d][0]) for d in (0, 1)
     )
     return rows, columns, pads
-
-
-def check_positions(
-    op: Op,
-    image: Sequence[int],
-    out: Sequence[int],
-    taps: Sequence[int],
-    strides: Sequence[int],
-    dilations: Sequence[int],
-    pads: Pads,
-) -> None:
-    """Raises an error unless the output has the size that follows: kernels trust it."""
-    for d in (0, 1):
-        if min(image[d], taps[d], strides[d], dilations[d]) < 1:
-            raise unsupported(op, "expected an image, a window and strides of 1 or more")
-        extent = (taps[d] - 1) * dilations[d] + 1
-        room = image[d] + sum(pads[d]) - extent
-        positions = room // strides[d] + 1 if room >= 0 else 0
-        if out[d] != positions or positions < 1:
-            raise unsupported(op, f"expected {positions} positions of its window, got {out[d]}")
 
 
 def rows_of(op: Op, depth: int, units: int) -> int:

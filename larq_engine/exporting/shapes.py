@@ -2,11 +2,13 @@
 beyond memory that is smaller."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from larq_engine.converter.graph import Op
-from larq_engine.micro.step_maker import check_made, data, unsupported
+from larq_engine.converter.padding import Pads
+from larq_engine.exporting.op_checks import check_made, data, unsupported
 
 _OF_EACH_VALUE = (
     *("RELU", "RELU6", "RELU_N1_TO_1", "LOGISTIC", "TANH", "SOFTMAX"),
@@ -46,3 +48,23 @@ def _check_reduced(op: Op) -> None:
     left = math.prod(size for axis, size in enumerate(shape) if axis not in gone)
     if op.output.elements != left:
         raise unsupported(op, f"expected {left} results, got {op.output.elements}")
+
+
+def check_positions(
+    op: Op,
+    image: Sequence[int],
+    out: Sequence[int],
+    taps: Sequence[int],
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    pads: Pads,
+) -> None:
+    """Raises an error unless the output has the size that follows: kernels trust it."""
+    for d in (0, 1):
+        if min(image[d], taps[d], strides[d], dilations[d]) < 1:
+            raise unsupported(op, "expected an image, a window and strides of 1 or more")
+        extent = (taps[d] - 1) * dilations[d] + 1
+        room = image[d] + sum(pads[d]) - extent
+        positions = room // strides[d] + 1 if room >= 0 else 0
+        if out[d] != positions or positions < 1:
+            raise unsupported(op, f"expected {positions} positions of its window, got {out[d]}")

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from larq_engine.micro.rescale import Factors, Sums, fit
+from larq_engine.exporting.rescale import Sums
+from larq_engine.micro.factors import Factors, fit
 
 _MOST = 3000
 
