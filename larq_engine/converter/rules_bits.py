@@ -19,7 +19,7 @@ from larq_engine.converter.float_order import Function
 from larq_engine.converter.graph import Array, Graph, Op, Tensor
 from larq_engine.converter.options import Options
 from larq_engine.converter.padding import is_zero_padded
-from larq_engine.converter.rules_fuse import per_channel, producer, values
+from larq_engine.converter.rules_fuse import per_channel, values
 from larq_engine.converter.rules_parts import joins_channels
 
 
@@ -105,13 +105,17 @@ def pool_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
 
 
 def join_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
-    """Rewrites LceQuantize(CONCATENATION(parts)) as CONCATENATION(LceQuantize(parts)).
+    """Rewrites LceQuantize(f(CONCATENATION(parts))) as CONCATENATION(LceQuantize(f(parts))).
 
-    Only the sign may read the joined values, and layers must be able to write the bits of all
-    parts, which are whole words.
+    f are operators on each channel by itself, such as those of a batch normalization. Only the sign
+    may read the joined values, and layers must be able to write the bits of all parts, which are
+    whole words.
     """
-    joined = producer(op.inputs[0], "CONCATENATION", graph) if lce_ops.takes_sign(op) else None
-    if joined is None or options.for_xcore or not joins_channels(joined):
+    tensor = op.inputs[0]
+    if tensor is None or options.for_xcore or not lce_ops.takes_sign(op):
+        return None
+    steps, joined = _steps_from_join(tensor, graph)
+    if joined is None:
         return None
     parts = [part for part in joined.inputs if part is not None]
     if any(part.shape[-1] % lce_ops.WORD for part in parts[:-1]):
@@ -122,11 +126,46 @@ def join_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
             return None
         if is_zero_padded(chain[0].options) and not _works_zero_padded(chain[0], options):
             return None
-    signs = [
-        lce_ops.quantize(part, f"{op.name}/part_{number}") for number, part in enumerate(parts)
-    ]
-    outputs: list[Tensor | None] = [sign.output for sign in signs]
-    return [*signs, replace(joined, inputs=outputs, outputs=[op.output])]
+    made: list[Op] = []
+    signs: list[Tensor | None] = []
+    first = 0
+    for number, part in enumerate(parts):
+        name, end = f"{op.name}/part_{number}", first + part.shape[-1]
+        for place, step in enumerate(steps):
+            made.append(_of_channels(step, part, slice(first, end), f"{name}/{place}"))
+            part = made[-1].output
+        made.append(lce_ops.quantize(part, name))
+        signs.append(made[-1].output)
+        first = end
+    return [*made, replace(joined, inputs=signs, outputs=[op.output])]
+
+
+def _steps_from_join(tensor: Tensor | None, graph: Graph) -> tuple[list[Op], Op | None]:
+    """Follows a tensor back to a concatenation of channels, or None if there is none.
+
+    Returns the operators in between first, in the order in which they run.
+    """
+    steps: list[Op] = []
+    while tensor is not None and tensor.dtype == "FLOAT32" and graph.only_use(tensor):
+        op = tensor.producer
+        if op is None or joins_channels(op):
+            return steps[::-1], op
+        step = step_of(op, tensor.shape[-1])
+        if step is None or step[1] is None or step[1].shape != tensor.shape:
+            break
+        steps.append(op)
+        tensor = step[1]
+    return [], None
+
+
+def _of_channels(step: Op, part: Tensor, channels: slice, name: str) -> Op:
+    """Returns an operator on each channel by itself for some of the channels, which `part` has."""
+    total = step.output.shape[-1]
+    inputs: list[Tensor | None] = []
+    for tensor in step.inputs:
+        numbers = per_channel(tensor, total)
+        inputs.append(part if numbers is None else lce_ops.constant(numbers[channels].copy()))
+    return replace(step, inputs=inputs, outputs=[Tensor(name, part.shape, "FLOAT32")])
 
 
 def is_made_of_bits(tensor: Tensor, graph: Graph) -> bool:

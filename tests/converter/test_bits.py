@@ -12,7 +12,7 @@ from larq_engine import Interpreter
 from larq_engine.converter import lce_ops
 from larq_engine.converter.api import convert_tflite
 from tests import oracle
-from tests.converter.graphs import Converted, Net, Value, convert_and_compare, edges, signs
+from tests.converter.graphs import Converted, Net, Value, convert_and_compare, edges, signs, steps
 
 # Adds an operator that moves the value's elements about, so that the result is an image.
 _Move = Callable[[Net, Value], Value]
@@ -317,6 +317,17 @@ def test_layers_side_by_side_write_bits_if_only_a_sign_reads_them(net, rng):
     assert converted.kinds == ["LceQuantize", *["LceBconv2d"] * 2, "CONCATENATION", "LceBconv2d"]
     rows = Interpreter(converted.content, host="litert").profile(runs=1)
     assert "CONCATENATION" in [row.op for row in rows], "the host computes it"
+
+
+def test_layers_side_by_side_before_a_batch_norm_write_bits(net, rng):
+    """This is the order of Keras: the numbers of each channel go with the layer that has it."""
+    x = net.input(1, 6, 6, 32)
+    layers = [net.conv(net.sign(x), signs(rng, number, 2, 2, 32)) for number in (64, 20)]
+    joined = net.op("PRELU", net.concatenate(layers, 3), steps(rng, 1, 1, 84) ** 2)
+    normal = net.op("ADD", net.op("MUL", joined, steps(rng, 84)), steps(rng, 84))
+    y = _layer_of(net, net.sign(net.op("MUL", normal, 0.5)), rng)
+    converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
+    assert converted.kinds == ["LceQuantize", *["LceBconv2d"] * 2, "CONCATENATION", "LceBconv2d"]
 
 
 @pytest.mark.parametrize(
