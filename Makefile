@@ -160,7 +160,7 @@ zoo:
 
 clean:
 	@[ ! -e bazel-out ] || $(RUN_BAZEL) clean
-	@rm -rf larq_engine/liblarq_engine.so larq_engine/liblarq_engine_cuda.so larq_engine/web_export/engine web/wasm .build dist *.egg-info .pytest_cache .mypy_cache \
+	@rm -rf larq_engine/liblarq_engine.so larq_engine/liblarq_engine_cuda.so larq_engine/web_export/engine web/dist web/wasm .build dist *.egg-info .pytest_cache .mypy_cache \
 	  .ruff_cache
 	@find larq_engine tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the WebAssembly modules with Bazel and copies them into the package for browsers and Node,
-# and the licence, which npm packs only if it is in the package's folder:
+# Bundles the scripts of the package for browsers and Node, builds its WebAssembly modules with Bazel,
+# and copies them into the package with the licence, which npm packs only if it is in the folder:
 #
 #   tools/build_web.sh [BAZEL_FLAG...]
 set -euo pipefail
@@ -9,6 +9,14 @@ cd "$(dirname "$0")/.."
 # A running process may read the old file, so copy never overwrites it.
 copy() { install -m 644 "bazel-bin/web/$1.wasm" "web/wasm/$2.wasm"; }
 
+if [[ -d web/node_modules/rolldown ]]; then
+  node web/bundle.js
+else
+  echo "note: without npm's packages (tools/setup.sh web) scripts are not bundled; pages load slower"
+  rm -rf web/dist
+  mkdir -p web/dist
+  install -m 644 web/src/*.js web/dist
+fi
 mkdir -p web/wasm
 rm -f web/wasm/*.wasm # old ones and new ones do not belong together
 tools/run_bazel.sh build --config=wasm "$@" //web:larq_engine.wasm //web:larq_engine_threads.wasm

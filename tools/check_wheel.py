@@ -77,7 +77,7 @@ OTHER_FILES = {
     "larq_engine/runtime/larq_engine_model.h",
     "larq_engine/runtime/larq_engine_model.hpp",
     "larq_engine/runtime/litert_abi.h",
-    "larq_engine/web_export/engine/src/index.js",
+    "larq_engine/web_export/engine/dist/index.js",
     *(
         f"larq_engine/web_export/engine/wasm/larq_engine{kind}.wasm"
         for kind in ("", "_plain", "_threads")

@@ -11,6 +11,6 @@ cd "$(dirname "$0")/../web"
 
 # Scripts of an earlier version must not stay.
 rm -rf "$folder"
-mkdir -p "$folder/src" "$folder/wasm"
-install -m 644 src/*.js "$folder/src"
+mkdir -p "$folder/dist" "$folder/wasm"
+install -m 644 dist/*.js "$folder/dist"
 install -m 644 wasm/*.wasm "$folder/wasm"

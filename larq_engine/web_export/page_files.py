@@ -12,7 +12,7 @@ _HERE = Path(__file__).parent
 _PARTS = ("engine", "page")
 
 # Pages run a model in one thread, and never ask for what more threads need.
-_FOR_THREADS = ("engine/src/helper.js", "engine/wasm/larq_engine_threads.wasm")
+_FOR_THREADS = ("engine/dist/helper.js", "engine/wasm/larq_engine_threads.wasm")
 
 # A page loads one module, and this one only in browsers that lack SIMD.
 _OTHER_MODULE = "engine/wasm/larq_engine_plain.wasm"

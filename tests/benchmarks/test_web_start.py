@@ -9,7 +9,7 @@ from benchmarks.web.browser import HERE
 
 
 def test_files_of_the_benchmark_are_not_the_engines() -> None:
-    engine = [Path("/web/src/index.js"), HERE / "peers" / "node_modules" / "engine.wasm"]
+    engine = [Path("/web/dist/index.js"), HERE / "peers" / "node_modules" / "engine.wasm"]
     taken = [HERE / "page" / "bench.js", *engine, HERE / "page" / "engines" / "litert.js"]
     assert start.engine_files(taken) == engine
 

@@ -9,17 +9,17 @@ from larq_engine.web_export import page_files
 
 PAGE = Path(page_files.__file__).parent / "page"
 _ENGINE = {
-    "src/index.js": 'import { call } from "./call.js";\n'
+    "dist/index.js": 'import { call } from "./call.js";\n'
     'new Worker(new URL("./worker.js", import.meta.url));\n'
     'fetch(new URL("../wasm/larq_engine.wasm", import.meta.url));\n'
     'new Worker(new URL("./helper.js", import.meta.url));\n'
     'fetch(new URL("../wasm/larq_engine_threads.wasm", import.meta.url));\n'
     'fetch(new URL("../wasm/larq_engine_plain.wasm", import.meta.url));\n',
-    "src/help.js": "export {};\n",
-    "src/helper.js": 'import "./help.js";\n',
-    "src/call.js": "export function call() {}\n",
-    "src/node.js": "export {};\n",
-    "src/worker.js": 'export * from "./call.js";\n',
+    "dist/help.js": "export {};\n",
+    "dist/helper.js": 'import "./help.js";\n',
+    "dist/call.js": "export function call() {}\n",
+    "dist/node.js": "export {};\n",
+    "dist/worker.js": 'export * from "./call.js";\n',
     **{f"wasm/larq_engine{kind}.wasm": "\0asm" for kind in ("", "_plain", "_threads")},
 }
 

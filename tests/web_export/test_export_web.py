@@ -43,7 +43,7 @@ def test_the_folder_has_what_the_page_needs_and_no_more(engine, tmp_path, capsys
     names = ("index.js", "call.js", "worker.js")
     assert files == {
         *("index.html", "model.tflite", "settings.json", "page/page.css", "page/icon.svg"),
-        *(f"engine/src/{name}" for name in names),
+        *(f"engine/dist/{name}" for name in names),
         *("engine/wasm/larq_engine.wasm", "engine/wasm/larq_engine_plain.wasm"),
         *scripts,
     }
@@ -332,7 +332,7 @@ def test_a_full_disk_leaves_nothing(engine, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "name",
-    ["src/index.js", "src/call.js", "wasm/larq_engine.wasm", "wasm/larq_engine_plain.wasm"],
+    ["dist/index.js", "dist/call.js", "wasm/larq_engine.wasm", "wasm/larq_engine_plain.wasm"],
 )
 def test_without_a_file_of_the_engine_for_browsers(engine, tmp_path, capsys, name):
     (engine / name).unlink()

@@ -76,7 +76,9 @@ def test_a_picture_gets_pythons_answer(browser, digits, tmp_path, request):
             assert said == _LABELS[expected.argmax()]
     assert browser.complaints() == []
     assert all(address.startswith(digits.address) for address in browser.requests())
-    assert len(set(digits.paths)) > 20
+    engine = {"dist/index.js", "dist/worker.js", "wasm/larq_engine.wasm"}
+    asked = {path for path in digits.paths if path.startswith("/engine/")}
+    assert asked == {f"/engine/{name}" for name in engine}
 
 
 def test_many_numbers_are_shown_when_they_are_asked_for(browser, tmp_path, request):

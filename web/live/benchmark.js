@@ -1,6 +1,6 @@
 /** The part of the page that measures this browser. */
 
-import { load } from "../engine/src/index.js";
+import { load } from "../engine/dist/index.js";
 import { button, element } from "../page/elements.js";
 import { digits, size, time } from "../page/text.js";
 import { barChart } from "./bar_chart.js";

@@ -1,7 +1,5 @@
 /** Runs a model in a worker of its own, or in the caller's thread, behind one interface. */
 
-import { Server } from "./server.js";
-
 /**
  * @typedef {object} Runner
  * @property {(action: string, args: any[], transfer: ArrayBuffer[]) => Promise<any>} call Returns
@@ -83,7 +81,7 @@ export class WorkerRunner {
 
 /** Runs a model in the thread of the caller. */
 export class LocalRunner {
-  #startHelper;
+  /** @type {Promise<import("./server.js").Server> | undefined} */
   #server;
   /** @type {Promise<any>} */
   #last = Promise.resolve();
@@ -92,8 +90,9 @@ export class LocalRunner {
 
   /** @param {() => Thread} startHelper */
   constructor(startHelper) {
-    this.#startHelper = startHelper;
-    this.#server = new Server(startHelper);
+    // A page whose models run in workers does not need it.
+    this.#server = import("./server.js").then(({ Server }) => new Server(startHelper));
+    this.#server.catch(() => {}); // calls reject with it
   }
 
   /**
@@ -103,7 +102,8 @@ export class LocalRunner {
   call(action, args) {
     const answer = this.#last.then(async () => {
       if (this.#closed) throw this.#closed;
-      const { result, error } = await this.#server.answer(action, args);
+      const server = /** @type {import("./server.js").Server} */ (await this.#server);
+      const { result, error } = await server.answer(action, args);
       if (this.#closed) throw this.#closed;
       if (error) throw errorOf(error);
       return result;
@@ -115,10 +115,12 @@ export class LocalRunner {
   /** @param {Error} reason */
   close(reason) {
     this.#closed = reason;
-    this.#last = this.#last.then(() => {
-      this.#server.end();
-      this.#server = new Server(this.#startHelper);
+    const server = this.#server;
+    this.#last = this.#last.then(async () => {
+      this.#server = undefined; // lets go of the memory
+      (await server)?.end();
     });
+    this.#last.catch(() => {});
   }
 }
 

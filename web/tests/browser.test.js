@@ -29,7 +29,7 @@ test("results are native to the bit, and all comes from the page's server", asyn
   const rows = casesOf(...MODELS).map((row, index) => ({ ...row, worker: index % 8 === 0 }));
   const { page, requests, complaints } = await blank();
   const wrong = await page.evaluate(async (rows) => {
-    const { load } = await import("/web/src/index.js");
+    const { load } = await import("/web/dist/index.js");
     const arrays = { float32: Float32Array, int8: Int8Array, uint8: Uint8Array, int32: Int32Array };
     arrays.int64 = BigInt64Array;
     arrays.bool = Uint8Array;
@@ -66,7 +66,7 @@ test("a policy without WebAssembly is an error that says so", async () => {
   );
   const { page } = await open(browser, strict.origin);
   const message = await page.evaluate(async (address) => {
-    const { load } = await import("/web/src/index.js");
+    const { load } = await import("/web/dist/index.js");
     return load(address).catch(({ message }) => message);
   }, addressOf("open batch"));
   assert.match(message, /^larq-engine: '.*larq_engine.wasm': .*Content Security Policy/);
@@ -78,7 +78,7 @@ test("a server that does not know the type of the module serves it too", async (
   const plain = await serve({ web: ROOT, cases: FOLDER }, { "Content-Type": "text/javascript" });
   const { page } = await open(browser, `${plain.origin}/web/package.json`);
   const y = await page.evaluate(async (address) => {
-    const { load } = await import("/web/src/index.js");
+    const { load } = await import("/web/dist/index.js");
     return [...(await (await load(address)).predict(Float32Array.of(1, 2)))];
   }, addressOf("open batch"));
   assert.deepEqual(y, [2.5, -0.25]);
@@ -95,7 +95,7 @@ test("a type that names a charset does not keep the module from being compiled",
       await route.fulfill({ response, headers: { "Content-Type": type } });
     });
     const y = await page.evaluate(async (address) => {
-      const { load } = await import("/web/src/index.js");
+      const { load } = await import("/web/dist/index.js");
       return [...(await (await load(address)).predict(Float32Array.of(1, 2)))];
     }, addressOf("open batch"));
     assert.deepEqual(y, [2.5, -0.25], type);
@@ -121,7 +121,7 @@ test("a page's own worker computes in its thread", async () => {
 test("errors and closing reject promises, and a worker that cannot start does", async () => {
   const { page } = await blank();
   const messages = await page.evaluate(async (address) => {
-    const { load } = await import("/web/src/index.js");
+    const { load } = await import("/web/dist/index.js");
     const told = (promise) => promise.then(String, ({ message }) => message);
     const model = await load(address);
     const waiting = model.predict(Float32Array.of(1, 2));
@@ -158,7 +158,7 @@ test("a file of another origin, which may be compressed, has no total", async ()
   const pages = await serve({ web: ROOT });
   const { page } = await open(browser, pages.origin);
   const last = await page.evaluate(async (address) => {
-    const { load } = await import("/web/src/index.js");
+    const { load } = await import("/web/dist/index.js");
     let last;
     (await load(address, { onProgress: (progress) => (last = progress) })).close();
     return last;
@@ -173,7 +173,7 @@ test("a file of another origin, which may be compressed, has no total", async ()
 test("a download tells its progress, and ends with its signal", async () => {
   const { page } = await blank();
   const [last, name] = await page.evaluate(async (address) => {
-    const { load } = await import("/web/src/index.js");
+    const { load } = await import("/web/dist/index.js");
     let last;
     const model = await load(address, { onProgress: (progress) => (last = progress) });
     model.close();

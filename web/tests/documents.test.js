@@ -48,7 +48,7 @@ for (const [name, model] of Object.entries(files)) {
   cpSync(join(FOLDER, caseOf(model).model), join(folder, name));
 }
 const page = `<!doctype html><canvas></canvas><script type="importmap">
-  {"imports": {"larq-engine": "/web/src/index.js"}}</script>
+  {"imports": {"larq-engine": "/web/dist/index.js"}}</script>
   <script type="module" src="/example.js"></script>`;
 writeFileSync(join(folder, "page.html"), page);
 

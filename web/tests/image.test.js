@@ -94,7 +94,7 @@ after(async () => {
 test("every kind of source gives the same pixels", async () => {
   const { page } = await open(browser, server.origin);
   const found = await page.evaluate(async () => {
-    const { imageTensor } = await import("/web/src/index.js");
+    const { imageTensor } = await import("/web/dist/index.js");
     const canvas = document.createElement("canvas");
     [canvas.width, canvas.height] = [64, 32];
     const context = canvas.getContext("2d");
@@ -142,7 +142,7 @@ test("every kind of source gives the same pixels", async () => {
 test("a browser without canvases beside the page gives the same pixels", async () => {
   const { page } = await open(browser, server.origin);
   const [expected, found] = await page.evaluate(async () => {
-    const { imageTensor } = await import("/web/src/index.js");
+    const { imageTensor } = await import("/web/dist/index.js");
     const data = new ImageData(16, 8);
     data.data.forEach((_, place) => (data.data[place] = place % 4 === 3 ? 255 : place % 251));
     const compute = () => [...imageTensor(data, { width: 8, height: 4 })];
@@ -158,7 +158,7 @@ test("a browser without canvases beside the page gives the same pixels", async (
 test("an image of another form is cut, framed or stretched", async () => {
   const { page } = await open(browser, server.origin);
   const found = await page.evaluate(async () => {
-    const { imageTensor } = await import("/web/src/index.js");
+    const { imageTensor } = await import("/web/dist/index.js");
     // Four columns of 4 pixels each: red, green, green, blue.
     const colors = [
       [255, 0, 0],

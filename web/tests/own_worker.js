@@ -1,6 +1,6 @@
 /** A page's own worker, which computes in its own thread. */
 
-import { load } from "../src/index.js";
+import { load } from "../dist/index.js";
 
 addEventListener("message", async ({ data }) => {
   const model = await load(data, { worker: false });

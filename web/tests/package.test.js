@@ -37,7 +37,7 @@ test("the package holds what it needs and nothing else", () => {
     "README.md",
     "index.d.ts",
     "package.json",
-    ...readdirSync(join(ROOT, "src")).map((name) => `src/${name}`),
+    ...readdirSync(join(ROOT, "dist")).map((name) => `dist/${name}`),
     ...["", "_plain", "_threads"].map((kind) => `wasm/larq_engine${kind}.wasm`),
   ];
   assert.deepEqual(files.map(({ path }) => path).sort(), expected.sort());
@@ -48,7 +48,10 @@ test("it is not packed without the engine", () => {
   for (const name of files.map(({ path }) => path).filter((path) => !path.startsWith("wasm/"))) {
     cpSync(join(ROOT, name), join(folder, name));
   }
-  assert.throws(() => npm("pack", folder), /expected the engine in wasm; run make web first/);
+  assert.throws(
+    () => npm("pack", folder),
+    /expected the engine in wasm and its scripts in dist; run make web first/,
+  );
   rmSync(folder, { recursive: true });
 });
 

@@ -285,7 +285,7 @@ test("a page that is isolated has threads, and gets the native results", async (
   const { page, complaints } = await open(browser, server.origin);
   const results = await page.evaluate(
     async ([address, values]) => {
-      const { load } = await import("/web/src/index.js");
+      const { load } = await import("/web/dist/index.js");
       Object.defineProperty(navigator, "hardwareConcurrency", { value: 2 });
       const model = await load(address, { threads: 2 });
       const input = Float32Array.from(values);
@@ -312,16 +312,16 @@ test("a page that is isolated has threads, and gets the native results", async (
 
 test("a thread of a page that fails before it is ready is an error", async () => {
   const folder = mkdtempSync(join(tmpdir(), "larq-engine-"));
-  for (const name of ["src", "wasm"]) {
+  for (const name of ["dist", "wasm"]) {
     cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   }
-  const helper = join(folder, "src", "helper.js");
+  const helper = join(folder, "dist", "helper.js");
   const fails = "WebAssembly.instantiate = async () => { throw new RangeError('no memory'); };\n";
   writeFileSync(helper, fails + readFileSync(helper, "utf8"));
   const server = await serve({ web: folder, cases: FOLDER }, ISOLATED);
   const { page } = await open(browser, server.origin);
   const message = await page.evaluate(async (address) => {
-    const { load } = await import("/web/src/index.js");
+    const { load } = await import("/web/dist/index.js");
     Object.defineProperty(navigator, "hardwareConcurrency", { value: 2 });
     return load(address, { threads: 2 }).catch(({ message }) => message);
   }, `/cases/${file}`);
@@ -338,7 +338,7 @@ test("an isolated page is told which header its scripts lack", async () => {
   const server = await serve({ web: ROOT, cases: FOLDER }, ISOLATED, {});
   const { page } = await open(browser, server.origin);
   const message = await page.evaluate(async (address) => {
-    const { load } = await import("/web/src/index.js");
+    const { load } = await import("/web/dist/index.js");
     return load(address).catch(({ message }) => message);
   }, `/cases/${file}`);
   assert.match(message, /cross-origin isolated it needs the header Cross-Origin-Embedder-Policy: /);
@@ -350,7 +350,7 @@ test("a page that is not isolated is told which headers it lacks", async () => {
   const server = await serve({ web: ROOT, cases: FOLDER });
   const { page } = await open(browser, server.origin);
   const message = await page.evaluate(async (address) => {
-    const { load } = await import("/web/src/index.js");
+    const { load } = await import("/web/dist/index.js");
     return load(address, { threads: 2 }).catch(({ message }) => message);
   }, `/cases/${file}`);
   assert.match(message, /^threads: expected 1 on a page that is not cross-origin isolated, got 2;/);

@@ -1,6 +1,6 @@
 /** The page of `larq-engine export-web`: it asks for what the model takes, and shows its answer. */
 
-import { imageTensor } from "../engine/src/index.js";
+import { imageTensor } from "../engine/dist/index.js";
 import { Answers } from "./answers.js";
 import { element } from "./elements.js";
 import { numberInput } from "./number_input.js";

@@ -1,6 +1,6 @@
 /** A model with its facts on the page: it is loaded, and each run is timed. */
 
-import { load } from "../engine/src/index.js";
+import { load } from "../engine/dist/index.js";
 import { outputsOf } from "./answers.js";
 import { Facts } from "./facts.js";
 import { size, time } from "./text.js";
