@@ -28,6 +28,8 @@ def multiplied(label: str, value: tuple[str, int], by: tuple[str, int], bits: in
     value_name, value_bits = value
     by_name, by_bits = by
     text = ""
+    # Yosys trims a factor's copies of its sign only if both factors are signed. Otherwise it takes
+    # several multipliers for them, and adds up what they make in the same cycle.
     factor = extended(value_name, value_bits, bits)
     parts: list[str] = []
     for first in range(0, by_bits, _FACTOR_BITS):
@@ -41,7 +43,7 @@ def multiplied(label: str, value: tuple[str, int], by: tuple[str, int], bits: in
         name = f"part_{label}_{len(parts)}"
         text += (
             f"  reg signed {vector(bits)} {name};\n"
-            f"  always @(posedge clk) {name} <= {factor} * $signed({wide});\n"
+            f"  always @(posedge clk) {name} <= $signed({factor}) * $signed({wide});\n"
         )
         parts.append(name if first == 0 else f"({name} <<< {first})")
     return text + (
