@@ -37,30 +37,21 @@ def window_module(
     xb, yb = bits_for(columns.walked - 1), bits_for(rows.walked - 1)
     body = "  // The place, pads counted, of the pixel that comes next.\n"
     body += register(xb, "x") + register(yb, "y")
-    conditions = _inside("y", yb, rows) + _inside("x", xb, columns)
-    body += flag("in_image", " && ".join(conditions) or "1'b1")
+    padded = [name for name, axis in (("y", rows), ("x", columns)) if _is_padded(axis)]
+    body += "".join(register(1, f"in_{name}") for name in padded)
+    body += flag("in_image", " && ".join(f"in_{name}" for name in padded) or "1'b1")
     if fold > 1:
         body += register(1, "free")
     is_free = "out_room" if fold == 1 else "out_room && free"
     body += flag("move", f"{is_free} && (in_valid || !in_image)")
     body += f"  assign in_ready = {is_free} && in_image;\n"
-    value = f"in_image ? in_data : {number(bits, pad)}" if conditions else "in_data"
+    value = f"in_image ? in_data : {number(bits, pad)}" if padded else "in_data"
     body += wire(bits, "pixel", value)
     body += flag("last_x", f"x == {xb}'d{columns.walked - 1}")
     body += flag("last_y", f"y == {yb}'d{rows.walked - 1}")
     body += wire(xb, "next_x", f"last_x ? {xb}'d0 : x + {xb}'d1")
-    body += f"""\
-  always @(posedge clk) begin
-    if (reset) begin
-      x <= {xb}'d0;
-      y <= {yb}'d0;
-    end else if (move) begin
-      x <= next_x;
-      if (last_x) y <= last_y ? {yb}'d0 : y + {yb}'d1;
-    end
-  end
-
-"""
+    body += wire(yb, "next_y", f"last_y ? {yb}'d0 : y + {yb}'d1")
+    body += _step("x", xb, columns, "move") + _step("y", yb, rows, "move && last_x") + "\n"
     body += _lines(lines, bits, columns.walked)
     parts = ["pixel"] + [
         f"above[{(n * rows.dilation) * bits - 1}:{(n * rows.dilation - 1) * bits}]"
@@ -135,15 +126,31 @@ def class_bits(classes: tuple[tuple[int, ...], ...]) -> int:
     return sum(bits_for(max(found)) for found in classes)
 
 
-def _inside(name: str, bits: int, axis: Axis) -> list[str]:
-    """Returns the conditions under which a place is in the image."""
-    found = []
+def _is_padded(axis: Axis) -> bool:
+    return axis.walked > axis.size
+
+
+def _step(name: str, bits: int, axis: Axis, step: str) -> str:
+    """Returns the text that moves a place along an axis, and says whether it is in the image.
+
+    That is known before the place is there: `move` waits for it, and is the slowest path.
+    """
+    inside = []
     if axis.before:
-        found.append(f"{name} >= {bits}'d{axis.before}")
+        inside.append(f"next_{name} >= {bits}'d{axis.before}")
     end = axis.before + axis.size
     if end < axis.walked:
-        found.append(f"{name} < {bits}'d{end}")
-    return found
+        inside.append(f"next_{name} < {bits}'d{end}")
+    text = (
+        f"  always @(posedge clk) if (reset) {name} <= {bits}'d0;\n"
+        f"    else if ({step}) {name} <= next_{name};\n"
+    )
+    if inside:
+        text += (
+            f"  always @(posedge clk) if (reset) in_{name} <= 1'b{int(axis.before == 0)};\n"
+            f"    else if ({step}) in_{name} <= {' && '.join(inside)};\n"
+        )
+    return text
 
 
 def _lines(lines: int, bits: int, width: int) -> str:
