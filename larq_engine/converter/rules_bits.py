@@ -22,6 +22,10 @@ from larq_engine.converter.padding import is_zero_padded
 from larq_engine.converter.rules_fuse import per_channel, values
 from larq_engine.converter.rules_parts import joins_channels
 
+# A convolution, the functions from its result to a sign, the pooling among them, and the functions
+# after the pooling.
+_Chain = tuple[Op, list[Function], Op | None, list[Function]]
+
 
 def write_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     """Rewrites LceQuantize of a convolution's result as a convolution with thresholds.
@@ -30,33 +34,10 @@ def write_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     and the sign may reverse the order of values.
     """
     chain = _follow(op, graph) if lce_ops.takes_sign(op) else None
-    if chain is None:
+    found = None if chain is None else _chain_thresholds(chain, options)
+    if chain is None or found is None:
         return None
-    convolution, functions, pool, after_pool = chain
-    if is_zero_padded(convolution.options) and not _works_zero_padded(convolution, options):
-        return None
-    if pool is not None and options.for_xcore:
-        return None
-    clamp = range_of(convolution.options["fused_activation_function"])
-    assert clamp is not None
-    depth = int(np.prod(_filter_shape(convolution)[1:3])) * _group_channels(convolution)
-    depth *= math.prod(map(lce_ops.largest, lce_ops.layer_bits(convolution)))
-
-    def value(dots: Array) -> Array:
-        x = limit(dots, clamp)
-        x = x * values(convolution, 2) + values(convolution, 3)
-        for function in functions:
-            x = function(x)
-        return x
-
-    channels = len(values(convolution, 2))
-    # The runtime computes with infinities as with any other values.
-    with np.errstate(all="ignore"):
-        if pool is not None and _decreases(after_pool, channels):
-            return None
-        found = _thresholds(value, depth, channels)
-    if found is None:
-        return None
+    convolution, _, pool, _ = chain
     threshold, turned = found
 
     bits = (
@@ -82,6 +63,36 @@ def write_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     ]
     fused = replace(convolution, inputs=inputs, outputs=[bits], options=fields)
     return [fused] if pool is None else [fused, lce_ops.bmaxpool(bits, pool, op.output)]
+
+
+def _chain_thresholds(chain: _Chain, options: Options) -> tuple[Array, Array] | None:
+    """Returns the thresholds of a convolution before a sign, and the channels to be negated.
+
+    It returns None if the convolution cannot write the sign's bits.
+    """
+    convolution, functions, pool, after_pool = chain
+    if is_zero_padded(convolution.options) and not _works_zero_padded(convolution, options):
+        return None
+    if pool is not None and options.for_xcore:
+        return None
+    clamp = range_of(convolution.options["fused_activation_function"])
+    assert clamp is not None
+    depth = int(np.prod(_filter_shape(convolution)[1:3])) * _group_channels(convolution)
+    depth *= math.prod(map(lce_ops.largest, lce_ops.layer_bits(convolution)))
+
+    def value(dots: Array) -> Array:
+        x = limit(dots, clamp)
+        x = x * values(convolution, 2) + values(convolution, 3)
+        for function in functions:
+            x = function(x)
+        return x
+
+    channels = len(values(convolution, 2))
+    # The runtime computes with infinities as with any other values.
+    with np.errstate(all="ignore"):
+        if pool is not None and _decreases(after_pool, channels):
+            return None
+        return _thresholds(value, depth, channels)
 
 
 def pool_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
@@ -114,48 +125,53 @@ def join_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     tensor = op.inputs[0]
     if tensor is None or options.for_xcore or not lce_ops.takes_sign(op):
         return None
-    steps, joined = _steps_from_join(tensor, graph)
-    if joined is None:
+    found = _find_join(tensor, graph)
+    if found is None:
         return None
+    joined, steps = found
     parts = [part for part in joined.inputs if part is not None]
     if any(part.shape[-1] % lce_ops.WORD for part in parts[:-1]):
         return None
-    for part in parts:
-        chain = _find_convolution(part, graph)
-        if chain is None:
-            return None
-        if is_zero_padded(chain[0].options) and not _works_zero_padded(chain[0], options):
-            return None
     made: list[Op] = []
     signs: list[Tensor | None] = []
     first = 0
     for number, part in enumerate(parts):
         name, end = f"{op.name}/part_{number}", first + part.shape[-1]
+        functions: list[Function] = []
+        last = part
         for place, step in enumerate(steps):
-            made.append(_of_channels(step, part, slice(first, end), f"{name}/{place}"))
-            part = made[-1].output
-        made.append(lce_ops.quantize(part, name))
+            made.append(_of_channels(step, last, slice(first, end), f"{name}/{place}"))
+            last = made[-1].output
+            function = step_of(made[-1], last.shape[-1])
+            assert function is not None
+            functions.append(function[0])
+        chain = _find_convolution(part, graph, *reversed(functions))
+        if chain is None or _chain_thresholds(chain, options) is None:
+            return None
+        made.append(lce_ops.quantize(last, name))
         signs.append(made[-1].output)
         first = end
     return [*made, replace(joined, inputs=signs, outputs=[op.output])]
 
 
-def _steps_from_join(tensor: Tensor | None, graph: Graph) -> tuple[list[Op], Op | None]:
-    """Follows a tensor back to a concatenation of channels, or None if there is none.
+def _find_join(tensor: Tensor | None, graph: Graph) -> tuple[Op, list[Op]] | None:
+    """Follows a tensor back to a concatenation of channels.
 
-    Returns the operators in between first, in the order in which they run.
+    Returns the concatenation and the operators in between, in the order in which they run.
     """
     steps: list[Op] = []
     while tensor is not None and tensor.dtype == "FLOAT32" and graph.only_use(tensor):
         op = tensor.producer
-        if op is None or joins_channels(op):
-            return steps[::-1], op
+        if op is None:
+            return None
+        if joins_channels(op):
+            return op, steps[::-1]
         step = step_of(op, tensor.shape[-1])
         if step is None or step[1] is None or step[1].shape != tensor.shape:
-            break
+            return None
         steps.append(op)
         tensor = step[1]
-    return [], None
+    return None
 
 
 def _of_channels(step: Op, part: Tensor, channels: slice, name: str) -> Op:
@@ -165,7 +181,7 @@ def _of_channels(step: Op, part: Tensor, channels: slice, name: str) -> Op:
     for tensor in step.inputs:
         numbers = per_channel(tensor, total)
         inputs.append(part if numbers is None else lce_ops.constant(numbers[channels].copy()))
-    return replace(step, inputs=inputs, outputs=[Tensor(name, part.shape, "FLOAT32")])
+    return replace(step, inputs=inputs, outputs=[part.like(name)])
 
 
 def is_made_of_bits(tensor: Tensor, graph: Graph) -> bool:
@@ -205,15 +221,8 @@ def _works_zero_padded(convolution: Op, options: Options) -> bool:
     return not options.for_lce and _group_channels(convolution) % 2 == 0
 
 
-_Chain = tuple[Op, list[Function], Op | None, list[Function]]
-
-
 def _follow(quantize: Op, graph: Graph) -> _Chain | None:
-    """Follows a sign back to the convolution whose result only the sign reads.
-
-    Returns the convolution, the functions from its result to the sign, the pooling among them, and
-    the functions after the pooling.
-    """
+    """Follows a sign back to the convolution whose result only the sign reads."""
     tensor = quantize.inputs[0]
     if tensor is None or tensor.dtype != "INT8":
         return _find_convolution(tensor, graph)

@@ -330,6 +330,18 @@ def test_layers_side_by_side_before_a_batch_norm_write_bits(net, rng):
     assert converted.kinds == ["LceQuantize", *["LceBconv2d"] * 2, "CONCATENATION", "LceBconv2d"]
 
 
+def test_nothing_moves_if_a_layer_could_not_write_the_bits(net, rng):
+    """A factor below 0 behind a pool turns its order, so that layer has no thresholds."""
+    x = net.input(1, 6, 6, 32)
+    layers = [net.conv(net.sign(x), signs(rng, number, 2, 2, 32)) for number in (64, 20)]
+    joined = net.concatenate([net.max_pool(layer) for layer in layers], 3)
+    factors = np.where(np.arange(84) == 3, -1, 1).astype(np.float32)
+    y = _layer_of(net, net.sign(net.op("MUL", joined, factors)), rng)
+    converted = convert_and_compare(net, y, inputs=[edges(rng, *x.shape)])
+    kinds = converted.kinds
+    assert kinds[kinds.index("CONCATENATION") :][:3] == ["CONCATENATION", "MUL", "LceQuantize"]
+
+
 @pytest.mark.parametrize(
     ("outputs", "reads_other", "target"),
     [((20, 64), False, "arm"), ((64, 20), True, "arm"), ((64, 20), False, "xcore")],
