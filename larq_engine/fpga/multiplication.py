@@ -4,7 +4,8 @@ import math
 
 from larq_engine.fpga.text import vector, widened
 
-# A multiplier of an ECP5 takes factors of 18 bits with a sign; wider ones are cut.
+# A multiplier of an ECP5 takes factors of 18 bits with a sign. Parts of wider ones have no sign, so
+# they have 17.
 _FACTOR_BITS = 17
 
 # Registers from the factors to the product: the parts' products, and their sum.

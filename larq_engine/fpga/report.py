@@ -57,5 +57,5 @@ def _advice(network: Network, chip: Chip) -> str:
     )
     lacks = ", ".join(f"{amount} {what}" for amount, what in amounts if amount > 0)
     fold = least_fold(network, chip)
-    fits = f"a fold of {fold} fits, or" if fold else "no fold fits;"
+    fits = f"a fold of {fold} fits, or" if fold else "no one fold fits; leave it out, or"
     return f"it lacks {lacks}; {fits} take fewer layers or a larger chip"

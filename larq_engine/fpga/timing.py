@@ -36,8 +36,13 @@ def stages_of(node: Node) -> int:
 
 def cycles_to_pixel(node: Node) -> int:
     """Returns the cycles from the one in which a layer begins a pixel to the pixel."""
-    window = 0 if isinstance(node.layer, (Sum, Join)) else _WINDOW
-    return window + node.fold - 1 + stages_of(node)
+    before = _WINDOW if isinstance(node.layer, (Pool, Product)) else _decided(node)
+    return before + node.fold - 1 + stages_of(node)
+
+
+def _decided(node: Node) -> int:
+    """Returns the cycles that go by before a sum takes a pixel that is there."""
+    return int(isinstance(node.layer, Sum) and node.fold > 1)
 
 
 def pixel_times(network: Network, source: Array) -> list[Array]:
@@ -54,7 +59,7 @@ def taken_at(node: Node, reads: Sequence[Array]) -> Array:
     if isinstance(layer, ToSigns):
         return reads[0]
     if isinstance(layer, (Sum, Join)):
-        return _one_by_one(np.maximum.reduce(reads) + _QUEUE, node.fold)
+        return _one_by_one(np.maximum.reduce(reads) + _QUEUE, node.fold) + _decided(node)
     assert isinstance(layer, (Pool, Product))
     return taken_times(layer.window, reads[0] + _QUEUE, node.fold)
 

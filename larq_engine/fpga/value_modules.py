@@ -17,6 +17,7 @@ from larq_engine.fpga.text import (
     module,
     number,
     pixel_ports,
+    register,
     signed,
     signed_bits,
     stream_ports,
@@ -24,11 +25,10 @@ from larq_engine.fpga.text import (
     wire,
 )
 
-# The stages of a comparison with limits.
+# A comparison with limits has one register.
 SIGN_STAGES = 1
 
-# From a pixel's values to the sum that is limited: the values, the products, the sum of two, and
-# that with a constant; then the pixel.
+# A sum registers its values, the products, the sum of both, that with a constant, and the pixel.
 SUM_STAGES = 4 + MULTIPLICATION_STAGES
 
 
@@ -141,10 +141,16 @@ def sum_module(name: str, layer: Sum, fold: int) -> Module:
     lanes = math.ceil(channels / fold)
     counting, last = counted_cycles(fold)
     body = "  wire in_valid;\n" + counting
-    begins = "" if fold == 1 else f" && cycle == {bits_for(fold - 1)}'d0"
-    body += flag("take", f"a_valid && b_valid && out_room{begins}")
-    more = "" if fold == 1 else f" || cycle != {bits_for(fold - 1)}'d0"
-    body += f"  assign in_valid = take{more};\n"
+    begins = "a_valid && b_valid && out_room"
+    if fold == 1:
+        body += flag("take", begins) + "  assign in_valid = take;\n"
+    else:
+        # Both queues are far away, and so is the one behind: a cycle goes by before a pixel begins.
+        rests = f"cycle == {bits_for(fold - 1)}'d0"
+        body += register(1, "take")
+        body += "  always @(posedge clk) if (reset) take <= 1'b0;\n"
+        body += f"    else take <= {begins} && (last_cycle || ({rests} && !take));\n"
+        body += f"  assign in_valid = take || !({rests});\n"
     body += "  assign a_ready = take;\n  assign b_ready = take;\n"
     # The zero point is added before the shift, shifted up, which saves an adder.
     start = layer.start + (layer.zero_point << layer.shift)
