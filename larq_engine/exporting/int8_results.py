@@ -26,12 +26,6 @@ def limits_of(op: Op, y: Tensor) -> tuple[int, int]:
     return byte(limits[0], -128), byte(limits[1], 127)
 
 
-def rounded(sums: Array, by: Array, low: int, high: int, zero: int) -> Array:
-    """Computes what int8_output.h says."""
-    values = sums.astype(np.float32) * by.astype(np.float32)
-    return np.asarray(np.rint(np.clip(values, low - zero, high - zero)).astype(np.int64) + zero)
-
-
 def of_channels(op: Op, position: int) -> Array:
     """Returns a constant of one number for each output channel."""
     values, channels = constant(op, position), constant(op, 1).shape[0]
@@ -63,10 +57,8 @@ def int8_sums(op: Op, multiplier: Array, bias: Array, dots: tuple[int, int]) -> 
     return Sums(function, ends[:, 0], ends[:, 1], results, by, add, to_even=False, zero_point=zero)
 
 
-# XNNPACK's sums: the larger operand's parts have so many bits.
+# XNNPACK's sums: the larger operand's parts have 21 bits, and ratios of scales are within these.
 _SUM_BITS = 21
-
-
 _SUM_RATIOS = (2.0**-10, 256)
 
 

@@ -16,15 +16,11 @@ from larq_engine.converter.graph import Array
 Function = Callable[[Array], Array]
 
 
-MOST_64 = 2**62
-
-
-MOST_32 = 2**31 - 1
-
+# Products and addends of 64 and of 32 bits; those of 64 leave room for a sum of both.
+MOST_64, MOST_32 = 2**62, 2**31 - 1
 
 # The products of results, of up to 8 bits, fit in 64 bits.
 MOST_SHIFT_OF_RESULTS = 53
-
 
 # Halvings of the range of slopes, after which they are as exact as multipliers of 31 bits.
 _SEARCHES = 60

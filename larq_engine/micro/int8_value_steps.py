@@ -6,11 +6,11 @@ import math
 import numpy as np
 
 from larq_engine.converter.graph import Op, Tensor
-from larq_engine.exporting.int8_results import limits_of, rounded, sum_fields
+from larq_engine.exporting.int8_results import limits_of, sum_fields
 from larq_engine.exporting.op_checks import data, scale_of, unsupported
 from larq_engine.exporting.rescale import Sums
 from larq_engine.micro.factors import fit
-from larq_engine.micro.int8_ends import end_fields, instance
+from larq_engine.micro.int8_ends import end_fields, instance, rounded
 from larq_engine.micro.plan import Array, Constant, Instance, Reference, Step, Struct
 from larq_engine.micro.step_maker import StepMaker, check_types
 from larq_engine.micro.windows import mean_sizes, pair_fields, pool_fields
