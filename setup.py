@@ -64,7 +64,10 @@ def bazel_flags(plat_name: str) -> list[str]:
 
 
 def add_engine_for_browsers(bash: str, package: Path, environment: dict[str, str]) -> None:
-    """Builds what `larq-engine export-web` writes into pages, if the compiler for it is here."""
+    """Builds what `larq-engine export-web` writes into pages, if the compiler for it is here.
+
+    Without npm's packages its scripts are not bundled, and the script says so.
+    """
     if not all(map(os.path.exists, EMSCRIPTEN)):
         print("note: Debian's emscripten is missing; `larq-engine export-web` will lack its engine")
         return

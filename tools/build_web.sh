@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Bundles the scripts of the package for browsers and Node, builds its WebAssembly modules with Bazel,
-# and copies them into the package with the licence, which npm packs only if it is in the folder:
+# Bundles the scripts of the package for browsers and Node, builds its WebAssembly modules with
+# Bazel, and copies them into the package with the licence, which npm packs only if it is there:
 #
 #   tools/build_web.sh [BAZEL_FLAG...]
 set -euo pipefail
@@ -11,8 +11,9 @@ copy() { install -m 644 "bazel-bin/web/$1.wasm" "web/wasm/$2.wasm"; }
 
 if [[ -d web/node_modules/rolldown ]]; then
   node web/bundle.js
-else
-  echo "note: without npm's packages (tools/setup.sh web) scripts are not bundled; pages load slower"
+elif [[ -e web/package.json || ! -e web/dist/index.js ]]; then # a source archive has its bundles
+  echo "note: scripts are not bundled without npm's packages, which tools/setup.sh emscripten" \
+    "installs; pages load slower"
   rm -rf web/dist
   mkdir -p web/dist
   install -m 644 web/src/*.js web/dist

@@ -77,7 +77,10 @@ OTHER_FILES = {
     "larq_engine/runtime/larq_engine_model.h",
     "larq_engine/runtime/larq_engine_model.hpp",
     "larq_engine/runtime/litert_abi.h",
-    "larq_engine/web_export/engine/dist/index.js",
+    *(
+        f"larq_engine/web_export/engine/dist/{name}.js"
+        for name in ("helper", "helper_node", "index", "node", "worker", "worker_node")
+    ),
     *(
         f"larq_engine/web_export/engine/wasm/larq_engine{kind}.wasm"
         for kind in ("", "_plain", "_threads")
@@ -85,6 +88,7 @@ OTHER_FILES = {
 }
 # The files of `larq-engine export-web` stay below so many bytes, as the wheel compresses them.
 WEB_EXPORT, WEB_EXPORT_BYTES = "larq_engine/web_export/", 1_200_000
+SCRIPTS = f"{WEB_EXPORT}engine/dist/"
 WHEEL = re.compile(
     r"larq_engine-(?P<version>[^-]+)-py3-none-manylinux_(?P<major>\d+)_(?P<minor>\d+)_(?P<machine>x86_64|aarch64|armv7l)\.whl"
 )
@@ -126,10 +130,13 @@ def file_problems(files: set[str], libraries: set[str]) -> list[str]:
 
 
 def web_export_problems(archive: zipfile.ZipFile) -> list[str]:
-    sizes = [i.compress_size for i in archive.infolist() if i.filename.startswith(WEB_EXPORT)]
-    if sum(sizes) < WEB_EXPORT_BYTES:
-        return []
-    return [f"{WEB_EXPORT}: expected less than {WEB_EXPORT_BYTES} bytes, got {sum(sizes)}"]
+    sizes = {i.filename: i.compress_size for i in archive.infolist()}
+    total = sum(size for name, size in sizes.items() if name.startswith(WEB_EXPORT))
+    more = {name for name in sizes if name.startswith(SCRIPTS)} - OTHER_FILES
+    found = [f"{SCRIPTS}: expected bundles, got {min(more)}"] if more else []
+    if total >= WEB_EXPORT_BYTES:
+        found.append(f"{WEB_EXPORT}: expected less than {WEB_EXPORT_BYTES} bytes, got {total}")
+    return found
 
 
 def problems_elsewhere(wheel: Path, tag: re.Match[str]) -> list[str]:

@@ -477,7 +477,7 @@ STAGES = (
         "the aarch64 wheel in emulated Python and LiteRT",
         (BUILD, ["tools/test_arm64.sh", "-q", "-rs", "-n", "auto"]),
         (*CPP, r"larq_engine/python/", r"tests/arm64/", r"setup\.py$", r"tools/"),
-        setup="arm64 hosts cuda web",
+        setup="arm64 hosts cuda emscripten",
     ),
     Stage(
         "fuzz-files",

@@ -7,8 +7,8 @@
 #   tools/setup.sh torch      base; PyTorch, litert-torch, Brevitas, JAX and Keras in .venv-torch (for the tests)
 #   tools/setup.sh fuzzer     base; clang and libFuzzer
 #   tools/setup.sh browser    base; Chromium, for the tests of the report's page
-#   tools/setup.sh emscripten base; Debian's compiler for WebAssembly
-#   tools/setup.sh web        browser, emscripten; npm's packages in web/node_modules, for the tests
+#   tools/setup.sh emscripten base; Debian's compiler for WebAssembly, and npm's packages in web/node_modules
+#   tools/setup.sh web        browser, emscripten: what the tests of the package for browsers need
 #   tools/setup.sh speech     base; espeak-ng, which speaks what an example learns, for its tests
 #   tools/setup.sh micro      base; compilers for microcontrollers, the QEMU that emulates boards, and PlatformIO in .venv-platformio
 #   tools/setup.sh verilog    base; Verilator, Icarus Verilog and Yosys, for the tests of what is exported for FPGAs
@@ -214,20 +214,20 @@ browser() {
 emscripten() {
   base
   install_packages missing_emscripten
-}
-
-web() {
-  browser
-  emscripten
   local inputs=(web/package.json web/package-lock.json)
   if done_before web/node_modules/.setup-web "${inputs[@]}"; then return; fi
   # Debian 12's own is 18, and has no npm.
   { node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' && npm --version; } \
     >/dev/null 2>&1 ||
     fail "Node 20 or newer and npm are needed, got $(node --version 2>&1 || true); install them"
-  say "web/node_modules: installing what the package's tests need (90 MB)"
+  say "web/node_modules: installing what bundles and tests the package's scripts (90 MB)"
   quietly npm --prefix web ci
   fingerprint "${inputs[@]}" >web/node_modules/.setup-web
+}
+
+web() {
+  browser
+  emscripten
 }
 
 speech() {

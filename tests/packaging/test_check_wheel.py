@@ -30,7 +30,10 @@ _OTHER_FILES = [
             *("running_model.js", "sound_input.js", "text.js"),
         )
     ),
-    "larq_engine/web_export/engine/dist/index.js",
+    *(
+        f"larq_engine/web_export/engine/dist/{name}.js"
+        for name in ("helper", "helper_node", "index", "node", "worker", "worker_node")
+    ),
     *(
         f"larq_engine/web_export/engine/wasm/larq_engine{kind}.wasm"
         for kind in ("", "_plain", "_threads")

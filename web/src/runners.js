@@ -1,5 +1,7 @@
 /** Runs a model in a worker of its own, or in the caller's thread, behind one interface. */
 
+import { Server } from "./server.js";
+
 /**
  * @typedef {object} Runner
  * @property {(action: string, args: any[], transfer: ArrayBuffer[]) => Promise<any>} call Returns
@@ -81,7 +83,7 @@ export class WorkerRunner {
 
 /** Runs a model in the thread of the caller. */
 export class LocalRunner {
-  /** @type {Promise<import("./server.js").Server> | undefined} */
+  #startHelper;
   #server;
   /** @type {Promise<any>} */
   #last = Promise.resolve();
@@ -90,9 +92,8 @@ export class LocalRunner {
 
   /** @param {() => Thread} startHelper */
   constructor(startHelper) {
-    // A page whose models run in workers does not need it.
-    this.#server = import("./server.js").then(({ Server }) => new Server(startHelper));
-    this.#server.catch(() => {}); // calls reject with it
+    this.#startHelper = startHelper;
+    this.#server = new Server(startHelper);
   }
 
   /**
@@ -102,8 +103,7 @@ export class LocalRunner {
   call(action, args) {
     const answer = this.#last.then(async () => {
       if (this.#closed) throw this.#closed;
-      const server = /** @type {import("./server.js").Server} */ (await this.#server);
-      const { result, error } = await server.answer(action, args);
+      const { result, error } = await this.#server.answer(action, args);
       if (this.#closed) throw this.#closed;
       if (error) throw errorOf(error);
       return result;
@@ -115,12 +115,10 @@ export class LocalRunner {
   /** @param {Error} reason */
   close(reason) {
     this.#closed = reason;
-    const server = this.#server;
-    this.#last = this.#last.then(async () => {
-      this.#server = undefined; // lets go of the memory
-      (await server)?.end();
+    this.#last = this.#last.then(() => {
+      this.#server.end();
+      this.#server = new Server(this.#startHelper);
     });
-    this.#last.catch(() => {});
   }
 }
 

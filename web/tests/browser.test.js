@@ -118,6 +118,23 @@ test("a page's own worker computes in its thread", async () => {
   await page.close();
 });
 
+test("a page's service worker computes in its thread", async () => {
+  const { page, complaints } = await blank();
+  const y = await page.evaluate(async (address) => {
+    const script = "/web/tests/own_service_worker.js";
+    const found = await navigator.serviceWorker.register(script, { type: "module" });
+    const worker = found.installing ?? found.waiting ?? found.active;
+    const answer = new Promise((resolve) => {
+      navigator.serviceWorker.addEventListener("message", ({ data }) => resolve(data));
+    });
+    worker.postMessage(address);
+    return Array.from(await answer);
+  }, addressOf("open batch"));
+  assert.deepEqual(y, [2.5, -0.25]);
+  assert.deepEqual(complaints, []);
+  await page.close();
+});
+
 test("errors and closing reject promises, and a worker that cannot start does", async () => {
   const { page } = await blank();
   const messages = await page.evaluate(async (address) => {
