@@ -122,11 +122,8 @@ def join_bits(op: Op, graph: Graph, options: Options) -> list[Op] | None:
     may read the joined values, and layers must be able to write the bits of all parts, which are
     whole words.
     """
-    tensor = op.inputs[0]
-    if tensor is None or options.for_xcore or not lce_ops.takes_sign(op):
-        return None
-    found = _find_join(tensor, graph)
-    if found is None:
+    found = _find_join(op.inputs[0], graph) if lce_ops.takes_sign(op) else None
+    if found is None or options.for_xcore:
         return None
     joined, steps = found
     parts = [part for part in joined.inputs if part is not None]
